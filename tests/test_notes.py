@@ -137,3 +137,12 @@ def test_three_notes_are_shown_and_the_others_counted():
 def test_notes_without_a_kind_are_not_joined():
     notes = note_sentences([Note.of("text", text=text) for text in ("one", "two")])
     assert [line.text for line in few_notes(notes, "--notes")] == ["one", "two"]
+
+
+def test_a_note_has_level_words_and_facts() -> None:
+    note = Note.of("high-grade", grade=5000, about="qrels")
+    assert (note.level, note.about, note.facts["grade"]) == ("warning", "qrels", 5000)
+    assert note.words == str(note) == "qrels: the highest grade is 5,000: is the grade column right?"
+    assert Note.of("integer-ids").level == "info"
+    with pytest.raises(TypeError):
+        note.facts["grade"] = 1  # type: ignore[index]

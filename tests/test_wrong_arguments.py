@@ -123,6 +123,8 @@ OTHERS = {
         "Document",
         "Pair",
         "Interval",
+        "SliceTable",
+        "ToJudge",
         "Leaderboard",
         "Standing",
         "Note",

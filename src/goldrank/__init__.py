@@ -59,6 +59,8 @@ PUBLIC = {
     "Comparison": "goldrank.comparison",
     "Pair": "goldrank.comparison",
     "Interval": "goldrank.comparison.intervals",
+    "SliceTable": "goldrank.comparison.slice_table",
+    "ToJudge": "goldrank.comparison.holes",
     "Leaderboard": "goldrank.comparison.leaderboard",
     "Standing": "goldrank.comparison.leaderboard",
     "Diff": "goldrank.comparison.rank_changes",

@@ -36,6 +36,7 @@ from goldrank.comparison.agreement import RankAgreement as RankAgreement
 from goldrank.comparison.agreement import rank_agreement as rank_agreement
 from goldrank.comparison.convention_difference import Difference as Difference
 from goldrank.comparison.convention_difference import explain_difference as explain_difference
+from goldrank.comparison.holes import ToJudge as ToJudge
 from goldrank.comparison.intervals import Interval as Interval
 from goldrank.comparison.leaderboard import Leaderboard as Leaderboard
 from goldrank.comparison.leaderboard import Standing as Standing
@@ -48,6 +49,7 @@ from goldrank.comparison.rank_changes import DocumentChange as DocumentChange
 from goldrank.comparison.rank_changes import QueryChange as QueryChange
 from goldrank.comparison.rank_changes import diff as diff
 from goldrank.comparison.settings import Statistics as Statistics
+from goldrank.comparison.slice_table import SliceTable as SliceTable
 from goldrank.conventions import Convention as Convention
 from goldrank.data.aspects import AspectQrels as AspectQrels
 from goldrank.data.catalogue import Catalogue as Catalogue
@@ -263,12 +265,14 @@ __all__ = [
     "SearchScores",
     "Signature",
     "SignatureReport",
+    "SliceTable",
     "Stages",
     "Standing",
     "Statistics",
     "StoreError",
     "Sweep",
     "SweepRow",
+    "ToJudge",
     "Trend",
     "TunedFusion",
     "Unjudged",

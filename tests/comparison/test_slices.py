@@ -2,6 +2,7 @@
 
 import json
 import math
+import pickle
 
 import numpy as np
 import polars
@@ -9,8 +10,8 @@ import pytest
 from raising import raises_code
 
 from goldrank import Queries, Statistics, compare
-from goldrank.base.errors import InputError
-from goldrank.comparison.slices import SMALL
+from goldrank.base.errors import InputError, NotMeasuredError
+from goldrank.comparison.slice_table import SMALL
 from goldrank.data.scores import Column, Scores
 
 
@@ -185,3 +186,35 @@ def test_flips_are_drawn_once_for_all_measures_and_slices(monkeypatch):
     ((units, numbers),) = seen
     assert units == 60
     assert numbers <= 60 * 9
+
+
+def scores_of(run, values):
+    queries = tuple(f"q{number}" for number in range(len(values)))
+    return Scores(run, queries, {"AP": Column("AP", np.array(values), float(np.mean(values)), "mean")})
+
+
+def test_slices_are_a_mapping_by_attribute_and_value():
+    """The queries of `short` are the first six: there b is better by 0.1, elsewhere worse by 0.1."""
+    values = [0.5] * 6 + [0.6] * 6
+    changed = [0.6] * 6 + [0.5] * 6
+    one, other = scores_of("a", values), scores_of("b", changed)
+    kind = {query: "short" if number < 6 else "long" for number, query in enumerate(one.queries)}
+    result = compare([one, other], slice_by="kind", queries=Queries({}).with_column("kind", kind))
+    (measure,) = result.measures
+
+    assert list(result.slices) == ["kind"]
+    assert set(result.slices["kind"]) == {"short", "long"}
+    short = result.slices["kind"]["short"]
+    assert (short.n, short.means[measure]["b"]) == (6, pytest.approx(0.6))
+    assert short[measure, "a", "b"].difference == pytest.approx(0.1)
+    assert short[measure] == (short[measure, "a", "b"],)
+    assert result.slices["kind"]["long"][measure, "a", "b"].difference == pytest.approx(-0.1)
+    assert "\n" not in repr(result.slices)
+    assert pickle.loads(pickle.dumps(result)) == result
+    with raises_code(NotMeasuredError, "no-such-pair"):
+        short[measure, "b", "a"]
+
+
+def test_without_slices_the_mapping_is_empty():
+    one, other = scores_of("a", [0.1, 0.2]), scores_of("b", [0.2, 0.2])
+    assert dict(compare([one, other]).slices) == {}

@@ -48,7 +48,7 @@ def test_short_reprs() -> None:
     assert repr(Qrels(QRELS, name="judged")) == "Qrels('judged')"
     assert repr(Run(FIRST, name="bm25")) == "Run('bm25')"
     assert repr(Runs(bm25=FIRST, dense=SECOND)) == "Runs('bm25', 'dense')"
-    assert repr(Queries({"q1": "why?"})) == "Queries('queries', 1 queries)"
+    assert repr(Queries({"q1": "why?"})) == "Queries('queries')"
     assert repr(Documents({"d": "text"})) == "Documents('documents')"
     assert repr(Catalogue(["a", "b"], train={"u": ["a"]})) == "Catalogue(2 items, train)"
     pair = compare(QRELS, {"new": FIRST, "old": SECOND}, "RR")["RR", "new", "old"]

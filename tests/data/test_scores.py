@@ -284,3 +284,11 @@ def test_facts_that_cannot_be_are_refused(scores: Scores, change: Callable[[dict
     change(data["by_query"])
     with raises_code(InputError, "damaged-file"):
         Scores.from_dict(data)
+
+
+def test_equal_scores_have_equal_digests(tmp_path: Path) -> None:
+    scores = goldrank.evaluate(QRELS, RUN, ["RR", "P@2"])
+    scores.save(tmp_path / "scores.json")
+    assert goldrank.Scores.load(tmp_path / "scores.json").digest == scores.digest
+    assert goldrank.evaluate(QRELS, RUN, "RR").digest != scores.digest
+    assert goldrank.evaluate(QRELS, RUN, ["RR", "P@2"], convention="ranx", missing="zero").digest != scores.digest

@@ -83,7 +83,7 @@ def test_forms_in_python():
 def test_the_words_are_those_of_the_code():
     from goldrank.comparison.correction import CORRECTIONS
     from goldrank.comparison.rank_changes import FALLS
-    from goldrank.comparison.slices import SMALL
+    from goldrank.comparison.slice_table import SMALL
 
     for word in (*FALLS, "better", "worse", "unclear", "equivalent", "same", "judge first", "diagnostic"):
         assert f"{word}" in PAGE

@@ -14,7 +14,7 @@ import goldrank
 from goldrank.base.ids import MAX_ID_BYTES
 from goldrank.base.waiting import AT_A_TIME
 from goldrank.clicks.judgements import MIN_VIEWS
-from goldrank.comparison import build, flips, holes, intervals, resampling, slices
+from goldrank.comparison import build, flips, holes, intervals, resampling, slice_table
 from goldrank.comparison.unjudged import MOST_BOUNDED
 from goldrank.engine import counts
 from goldrank.engine import spark_engine as spark
@@ -125,7 +125,7 @@ def test_a_number_is_that_of_the_code(page: str, words: str) -> None:
 
 def test_shares_that_have_no_digits() -> None:
     assert evidence.LEAST_PLACED == 0.1  # "a tenth"
-    assert slices.SMALL == 10
+    assert slice_table.SMALL == 10
     assert MIN_VIEWS == 10
 
 

@@ -66,13 +66,23 @@ def test_mypy_says_so(file: str) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(find_spec("mypy") is None, reason="mypy is not installed")
+def test_mypy_knows_the_fields() -> None:
+    command = [sys.executable, "-m", "mypy", "--strict", str(HERE / "fields.py")]
+    environment = {**os.environ, "MYPYPATH": str(places.ROOT / "src")}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=places.ROOT, env=environment, timeout=600)
+    assert done.stdout.startswith("Success"), done.stdout + done.stderr
+
+
+@pytest.mark.slow
 @pytest.mark.skipif(find_spec("pyright") is None, reason="pyright is not installed")
 def test_pyright_says_so_too(tmp_path: Path) -> None:
     """In strict mode; an unused `type: ignore` is an error, so that what must be refused is refused."""
-    for file in WAITING:
+    files = [*WAITING, "fields.py"]
+    for file in files:
         shutil.copy(HERE / file, tmp_path)
     settings = {
-        "include": list(WAITING),
+        "include": files,
         "pythonVersion": "3.11",
         "typeCheckingMode": "strict",
         "reportUnnecessaryTypeIgnoreComment": True,

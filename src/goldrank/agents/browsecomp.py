@@ -74,7 +74,7 @@ class FileScores:
         return row
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class BrowseCompScores(Result):
     """The numbers of BrowseComp-Plus. Made by `browsecomp_scores`."""
 

@@ -54,7 +54,7 @@ COLUMNS = {
 """By name, the field of a question and whether higher is better."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class SearchScores(Result):
     """What several searches for each question found, how soon and at what cost. Made by `score_searches`."""
 

@@ -48,7 +48,7 @@ class CountedRecall:
         return float(np.std(self.counts)) / self.k
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class AnnBenchmarks(Result):
     """The numbers of ann-benchmarks. Made by `ann_benchmarks`."""
 

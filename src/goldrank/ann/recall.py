@@ -24,7 +24,7 @@ LEVEL = 0.95
 MOST_QUERIES = 20
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class AnnRecall(Result):
     """Recall of nearest neighbours, in the mean and for each query. Made by `ann_recall`."""
 

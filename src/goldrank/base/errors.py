@@ -36,13 +36,22 @@ class Position:
         return ":".join(str(part) for part in (self.file, self.line, self.column) if part is not None)
 
 
+def _kebab_case(name: str) -> str:
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", "-", name).lower()
+
+
 class GoldrankError(Exception):
     """Base of all errors. `what` states the problem, `where` the position, `hint` the way out.
 
-    `code` names the error for programs and stays when the words change; docs/errors.md lists all codes.
+    `code` names the error for programs and stays when the words change; docs/errors.md lists all codes. Errors without
+    a code of their own have the name of their class: "input-error".
     """
 
     exit_code = 2
+    what: str
+    where: Position | str | None
+    hint: str | None
+    code: str
 
     def __init__(
         self, what: str, *, where: Position | str | None = None, hint: str | None = None, code: str | None = None
@@ -50,7 +59,7 @@ class GoldrankError(Exception):
         self.what = what
         self.where = where
         self.hint = hint
-        self.code = code
+        self.code = code or _kebab_case(type(self).__name__)
         super().__init__(what)
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import islice
-from typing import Any
+from types import MappingProxyType
+from typing import Any, Literal
 
 from goldrank.base import ids
 
@@ -552,7 +553,8 @@ class Note:
     """
 
     code: str
-    facts: tuple[tuple[str, Any], ...] = ()
+    stated: tuple[tuple[str, Any], ...] = ()
+    """The facts, in the order of their names."""
     samples: tuple[str, ...] = ()
     about: str = ""
     """The subject: "qrels", "run", a file, a system."""
@@ -573,13 +575,30 @@ class Note:
         return self.kind.warning
 
     @property
+    def level(self) -> Literal["warning", "info"]:
+        """'warning' if the numbers may mislead without it, else 'info'."""
+        if self.is_warning:
+            return "warning"
+        return "info"
+
+    @property
+    def words(self) -> str:
+        """What it says, for people."""
+        return str(self)
+
+    @property
+    def facts(self) -> Facts:
+        """Numbers and names that it states, by name."""
+        return MappingProxyType(dict(self.stated))
+
+    @property
     def counts(self) -> dict[str, int]:
         """The facts that add up over shards."""
-        return {key: value for key, value in self.facts if key in self.kind.counts}
+        return {key: value for key, value in self.stated if key in self.kind.counts}
 
     def fact(self, name: str) -> Any:
         """One of the facts."""
-        return dict(self.facts)[name]
+        return self.facts[name]
 
     def with_about(self, about: str) -> Note:
         """A copy of the note with `about` put before its subject."""
@@ -591,7 +610,7 @@ class Note:
         return f"Note({self.code!r}, {ids.show(str(self), SHOWN_CHARACTERS)!r})"
 
     def __str__(self) -> str:
-        facts = {**dict(self.facts), "samples": ids.samples(self.samples, MOST_SAMPLES)}
+        facts = {**self.facts, "samples": ids.samples(self.samples, MOST_SAMPLES)}
         if "whole" in facts:
             facts["share"] = facts["part"] / facts["whole"]
 
@@ -696,7 +715,7 @@ def _mergeable(shards: Sequence[Sequence[Note]]) -> Iterable[list[tuple[int, Not
             if note.kind.of_values:
                 continue
             added = {*note.kind.counts, *dict(note.kind.totals)}
-            other_facts = tuple(fact for fact in note.facts if fact[0] not in added)
+            other_facts = tuple(fact for fact in note.stated if fact[0] not in added)
             groups.setdefault((note.code, other_facts, note.about), []).append((shard, note))
     return groups.values()
 
@@ -711,4 +730,4 @@ def _sum(notes: Sequence[Note], totals: Mapping[str, int]) -> Note:
         facts[key] = totals[count]
 
     samples = dict.fromkeys(sample for note in notes for sample in note.samples)
-    return replace(first, facts=tuple(sorted(facts.items())), samples=tuple(samples)[: MOST_SAMPLES + 1])
+    return replace(first, stated=tuple(sorted(facts.items())), samples=tuple(samples)[: MOST_SAMPLES + 1])

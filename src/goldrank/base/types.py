@@ -100,6 +100,7 @@ MeasuresLike: TypeAlias = "MeasureLike | Iterable[MeasureLike] | None"
 """One measure, several, or None for the usual ones."""
 
 Pack: TypeAlias = Literal["prefix", "skip", "truncate"]
+VerdictWord: TypeAlias = Literal["better", "worse", "same", "equivalent", "unclear", "diagnostic"]
 """How texts fill a budget of tokens: stop at the first that does not fit, leave such texts out, or cut them."""
 
 ConventionName: TypeAlias = Literal[

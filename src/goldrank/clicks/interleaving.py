@@ -42,7 +42,7 @@ REACH = 0.5
 STEEPNESS = 3
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Preference(Result):
     """Whether users prefer B to A, by their clicks."""
 

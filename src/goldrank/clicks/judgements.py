@@ -78,7 +78,7 @@ class ClickJudgement(NamedTuple):
     clicks: int
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ClickJudgements(Result, Sequence[ClickJudgement]):
     """The estimate of every pair that was shown, in the order of the log; `qrels` makes judgements of them."""
 

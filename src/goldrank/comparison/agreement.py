@@ -73,15 +73,6 @@ class RankAgreement(Result):
         """Everything, as plain Python values."""
         return {"mean": self.mean, "per_query": self.per_query, "notes": [note.to_dict() for note in self.notes]}
 
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, RankAgreement):
-            return NotImplemented
-        if (self.queries, self.values.keys()) != (other.queries, other.values.keys()):
-            return False
-        return all(np.array_equal(column, other.values[name], equal_nan=True) for name, column in self.values.items())
-
-    __hash__ = None  # type: ignore[assignment]  # it holds arrays
-
 
 def _mean_of_defined(values: np.ndarray) -> float:
     if np.isnan(values).all():

@@ -42,7 +42,7 @@ class RuleDifference:
     """Whether this rule alone changes the value, makes an error, or removes one."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Difference(Result):
     """One measure by two conventions."""
 

@@ -41,7 +41,7 @@ class Standing:
     """The ranks that it may have: from 1 + the systems surely better, to all less those surely worse."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Leaderboard(Result, Sequence[Standing]):
     """Systems from the best to the worst by one measure, as `Standing`s. Made by `Comparison.leaderboard`."""
 

@@ -17,8 +17,8 @@ from goldrank.base.notes import Note
 from goldrank.base.types import MeasureLike, QueriesLike
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval, percent
 from goldrank.comparison.settings import Statistics
+from goldrank.comparison.slice_table import SMALL
 from goldrank.comparison.slices import (
-    SMALL,
     no_slice_values,
     none_for_nan,
     slice_names,
@@ -58,7 +58,7 @@ class MeanInterval:
         return self.n < SMALL
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class RunIntervals(Result, Mapping[str, Interval]):
     """The measures of one run with their intervals: `intervals["AP"]`."""
 

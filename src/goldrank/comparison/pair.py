@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from goldrank.base import ids
 from goldrank.base.notes import Note
+from goldrank.base.types import VerdictWord
 from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.paired import TESTS
 from goldrank.comparison.settings import Statistics
@@ -63,7 +64,7 @@ def verdict_of(
     higher_is_better: bool = True,
     equivalence: float | None = None,
     withheld: bool = False,
-) -> str:
+) -> VerdictWord:
     """The verdict on a row from its numbers: 'better', 'worse' (b than a), 'same', 'equivalent' or 'unclear'.
 
     `differing` counts queries; `adjusted` and `equivalence` are corrected p-values. `withheld` says that something
@@ -80,7 +81,7 @@ def verdict_of(
     return "unclear"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Pair(Result):
     """One measure of two systems on the same queries. Differences are `b` minus `a`."""
 
@@ -142,7 +143,7 @@ class Pair(Result):
     """The unjudged documents within the measure's reach; None if there are none, or if they were not looked at."""
 
     @property
-    def verdict(self) -> str:
+    def verdict(self) -> VerdictWord:
         """'better' or 'worse' (b than a), 'same', 'equivalent' or 'unclear'; 'diagnostic' for diagnostics.
 
         Where unjudged documents could decide it (`could_be_turned`), it is 'unclear', and `word` is 'judge first'.

@@ -95,7 +95,7 @@ class GateOutcome:
         return max(0.0, 1 - self.fails - self.shown)
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Plan(Result):
     """How many queries differences need, and how sure a gate is."""
 

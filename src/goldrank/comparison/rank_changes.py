@@ -207,7 +207,7 @@ def _count_causes(changes: Sequence[QueryChange]) -> dict[str, int]:
     return {cause: counts[cause] for cause in CAUSES if counts[cause]}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Diff(Result, Mapping[str, QueryChange]):
     """Two runs, query by query: `diff["q1"]` is what happened to a query."""
 

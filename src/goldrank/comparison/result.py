@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 
-from goldrank.base.errors import InputError, MeasureError, did_you_mean
+from goldrank.base.errors import InputError, MeasureError, NotMeasuredError, did_you_mean
 from goldrank.base.notes import Note
 from goldrank.base.types import DocumentsLike, MeasureLike
 from goldrank.base.writing import new_folder
@@ -22,6 +22,7 @@ from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.paired import TESTS
 from goldrank.comparison.settings import Statistics
+from goldrank.comparison.slice_table import SliceTable
 from goldrank.data.documents import Document
 from goldrank.data.queries import Queries
 from goldrank.data.scores import Scores, ScoresByRun
@@ -34,7 +35,6 @@ from goldrank.measures import parse
 if TYPE_CHECKING:
     from goldrank.comparison.design import Design
     from goldrank.comparison.leaderboard import Leaderboard
-    from goldrank.comparison.slices import SliceTable
 
 
 def letters_of(systems: int) -> list[str]:
@@ -64,7 +64,7 @@ class Summary:
         return self.interval
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Comparison(Result):
     """Several systems on the same queries: means with intervals, and each pair's difference.
 
@@ -99,8 +99,9 @@ class Comparison(Result):
     named_primary: str | None = None
     """The measure that decides, if one was named; then the others are secondary."""
     notes: tuple[Note, ...] = ()
-    slices: SliceTable | None = None
-    placed: tuple[Placed, ...] = ()
+    slices: SliceTable = field(default_factory=SliceTable)
+    """By attribute and value, if there are slices: `slices["kind"]["short"]["AP", "a", "b"]` is a difference."""
+    placed: tuple[Placed, ...] = field(default=(), compare=False)
     """Where each run put the judged documents, if it was evaluated here; needed to say which of them moved."""
     design: Design | None = None
     """Clusters and weights of the queries; None if each query is its own and all weigh the same."""
@@ -120,7 +121,8 @@ class Comparison(Result):
         if not isinstance(key, tuple):
             return tuple(self.of(self.measure(key)))
         if len(key) != 3:
-            raise KeyError(f"{key!r:.80}; a pair is named by its measure and two systems: comparison['AP', 'a', 'b']")
+            hint = "A pair is named by its measure and two systems: comparison['AP', 'a', 'b']."
+            raise NotMeasuredError(f"{key!r:.80} names no pair", hint=hint, code="no-such-pair")
 
         measure, a, b = key
         name = self.measure(measure)
@@ -128,11 +130,21 @@ class Comparison(Result):
             if (pair.measure, pair.a, pair.b) == (name, a, b):
                 return pair
 
+        raise self._no_pair(name, a, b)
+
+    def _no_pair(self, measure: str, a: str, b: str) -> NotMeasuredError:
         for run in (a, b):
             if run not in self.runs:
-                raise KeyError(f"no system {run!r}; there are: {', '.join(self.runs)}")
+                problem = f"there is no system {run!r:.80}; there are: {', '.join(self.runs)}"
+                return NotMeasuredError(problem, hint=did_you_mean(str(run), self.runs), code="no-such-pair")
 
-        raise KeyError(f"{a!r} and {b!r} were not compared in this order; differences are the second minus the first")
+        if any((pair.a, pair.b) == (b, a) for pair in self.pairs):
+            problem = f"{a!r} and {b!r} were compared in the other order"
+            hint = f"comparison[{measure!r}, {b!r}, {a!r}] is {a} minus {b}; compare(..., baseline={a!r}) turns it."
+            return NotMeasuredError(problem, hint=hint, code="no-such-pair")
+
+        problem = f"{a!r} and {b!r} were not compared: {self.baseline!r} is the baseline of all pairs"
+        return NotMeasuredError(problem, hint="Without baseline= all pairs are compared.", code="no-such-pair")
 
     def __iter__(self) -> Iterator[Pair]:
         return iter(self.pairs)
@@ -174,7 +186,7 @@ class Comparison(Result):
         if name not in self.measures:
             hint = did_you_mean(name, self.measures)
             message = f"{name} was not compared; there are: {', '.join(self.measures)}"
-            raise MeasureError(message, hint=hint, code="not-compared")
+            raise NotMeasuredError(message, hint=hint, code="not-compared")
         return name
 
     def of(self, measure: str) -> list[Pair]:
@@ -355,7 +367,7 @@ class Comparison(Result):
             record = {"measure": measure, "run": run, "mean": summary.mean, "summary": summary.shown}
             systems.append({**record, "interval": interval})
         slices = None
-        if self.slices:
+        if self.slices or self.slices.notes:
             slices = self.slices.to_dict()
         notes = [note.to_dict() for note in self.notes]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeAlias
 
@@ -31,7 +31,6 @@ from goldrank.comparison.flips import (
 )
 from goldrank.comparison.intervals import (
     FEWEST_CLUSTERS,
-    Interval,
     difference_interval,
     differing,
     estimate,
@@ -40,14 +39,12 @@ from goldrank.comparison.intervals import (
 )
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.result import Comparison
+from goldrank.comparison.slice_table import Slice, SliceDifference, SliceTable
 from goldrank.comparison.statistics import MeasureFacts, facts_of
-from goldrank.comparison.tabular import attributes
 from goldrank.data.queries import Queries, is_missing
 from goldrank.evaluation import pipeline
 from goldrank.measures import parse
 
-SMALL = 10
-"""Slices with fewer queries are marked: a mean over so few says little. They are tested all the same."""
 MOST_CATEGORIES = 50
 MOST_NUMBERS = 8
 """A numeric attribute with more different values than this is cut into thirds."""
@@ -67,86 +64,6 @@ Groups: TypeAlias = "dict[str, np.ndarray]"
 
 Part: TypeAlias = "tuple[str, str, np.ndarray]"
 """One slice: attribute, value, and which queries have it."""
-
-
-@dataclass(frozen=True)
-class _QueryGroup:
-    """One measure on the queries that have one value of an attribute."""
-
-    attribute: str
-    value: str
-    measure: str
-    n: int
-
-    @property
-    def small(self) -> bool:
-        """Whether there are so few queries that their mean says little."""
-        return self.n < SMALL
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
-        return {**attributes(self, "attribute value measure"), "queries": self.n, "small": self.small}
-
-
-@dataclass(frozen=True)
-class Slice(_QueryGroup):
-    """The means of the systems on one group of queries."""
-
-    means: Mapping[str, float]
-    intervals: Mapping[str, Interval]
-    """The interval of each system's mean."""
-
-    def to_dict(self) -> dict[str, Any]:
-        intervals = {run: list(interval) for run, interval in self.intervals.items()}
-        return {**super().to_dict(), "means": dict(self.means), "intervals": intervals}
-
-
-@dataclass(frozen=True)
-class SliceDifference(_QueryGroup):
-    """One group of queries of one pair: `b` minus `a`."""
-
-    a: str
-    b: str
-    difference: float
-    interval: Interval
-    p: float
-    p_adjusted: float = math.nan
-    """Corrected by the joint maximum over all slices of the pair and measure; NaN where so few queries differ that no
-    test can decide."""
-    reversed: bool = False
-    """Whether the slice clearly goes the other way than all queries together."""
-
-    def to_dict(self) -> dict[str, Any]:
-        about = {**super().to_dict(), **attributes(self, "a b difference"), "interval": list(self.interval)}
-        return {**about, "p": self.p, "p_adjusted": self.p_adjusted, "reversed": self.reversed}
-
-
-@dataclass(frozen=True)
-class SliceTable:
-    """All slices of a comparison, and the differences of pairs on them."""
-
-    slices: tuple[Slice, ...]
-    differences: tuple[SliceDifference, ...]
-    notes: tuple[Note, ...] = ()
-
-    def worst(self, measure: str, a: str, b: str) -> SliceDifference | None:
-        """The slice, not a small one unless a test can decide it, on which b does worst against a."""
-        of_pair = [
-            difference
-            for difference in self.differences
-            if (difference.measure, difference.a, difference.b) == (measure, a, b)
-        ]
-        eligible = [
-            difference for difference in of_pair if not difference.small or not math.isnan(difference.p_adjusted)
-        ]
-        return min(eligible, key=lambda difference: difference.difference, default=None)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Everything, as plain Python values."""
-        slices = [part.to_dict() for part in self.slices]
-        differences = [difference.to_dict() for difference in self.differences]
-        notes = [note.to_dict() for note in self.notes]
-        return {"slices": slices, "differences": differences, "notes": notes}
 
 
 def slice_names(slice_by: object) -> list[str]:

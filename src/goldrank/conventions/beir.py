@@ -51,9 +51,8 @@ class DropsOwnId(Quirk):
                 row = {doc: score for doc, score in row.items() if doc != query}
             rankings[query] = row
 
-        filtered = Run(Rankings(rankings), name=run.name, id_kind=run.id_kind, notes=run.notes)
-        filtered.has_scores = run.has_scores
-        return filtered
+        filtered = Run(Rankings(rankings), name=run.name)
+        return filtered.with_facts(id_kind=run.id_kind, notes=run.notes, has_scores=run.has_scores)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ import numpy as np
 
 from goldrank.base import ids
 from goldrank.data.grades import notes_on_grades
-from goldrank.data.qrels import Grade, JudgementArrays, Qrels
+from goldrank.data.qrels import Grade, JudgementArrays, Qrels, StoredJudgements
 from goldrank.data.run import digest_of
 
 
@@ -58,10 +58,12 @@ class GradedRows:
 class ArrayQrels(Qrels):
     """Judgements in an array: every document has a grade."""
 
+    graded: GradedRows
+
     def __init__(self, rows: GradedRows, name: str = "qrels") -> None:
         highest = rows.grade.max(initial=0).item()
-        self._set(name=name, notes=notes_on_grades(highest), id_kind="str")
-        self.graded = rows
+        super().__init__(StoredJudgements(notes=notes_on_grades(highest), id_kind="str"), name=name)
+        self._keep(graded=rows)
 
     @property
     def _text_rows(self) -> dict[str, dict[str, Grade]]:

@@ -12,10 +12,11 @@ import numpy as np
 from goldrank.base import ids
 from goldrank.base.errors import InputError, of_type
 from goldrank.base.notes import Note
-from goldrank.data.document_rows import DocumentRows, Where
+from goldrank.data.document_rows import DocumentRows, StoredRows, Where
 from goldrank.data.grades import check_grade
 from goldrank.data.judgement_columns import Grade, grade_array
 from goldrank.data.placements import Placements
+from goldrank.data.read_only import ReadOnlyRows
 
 
 class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]]):
@@ -30,7 +31,13 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
 
     table: ClassVar[str] = "aspects"
 
-    def __init__(self, judgements: Mapping[Any, Mapping[Any, Mapping[Any, Any]]], *, name: str = "qrels") -> None:
+    def __init__(
+        self, judgements: Mapping[Any, Mapping[Any, Mapping[Any, Any]]] | StoredRows, *, name: str = "qrels"
+    ) -> None:
+        if isinstance(judgements, StoredRows):
+            super().__init__(judgements, name=name)
+            return
+
         rows: list[tuple[bytes, bytes, bytes, Grade]] = []
         doc_types: set[type] = set()
         for query, aspects in of_type(judgements, Mapping, name, "a mapping").items():
@@ -44,7 +51,8 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
                     doc_types.add(type(doc))
 
         ids.kind(map(type, judgements), doc_types, name)
-        self._set(list(zip(*rows, strict=True)) or [()] * 4, name, (), lambda i: name)
+        columns = list(zip(*rows, strict=True)) or [()] * 4
+        super().__init__(StoredRows(columns, lambda row: name), name=name)
 
     @classmethod
     def from_rows(
@@ -70,7 +78,7 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
                     hint="Remove one of the two lines.",
                 )
 
-        return cls._of(queries, aspects, docs, grades, name=name, where=where, notes=notes)
+        return cls(StoredRows((queries, aspects, docs, grades), where, notes), name=name)
 
     def _take(self, where: Where, *columns: Sequence[Any]) -> None:
         queries, aspects, docs, grades = columns
@@ -135,13 +143,10 @@ class AspectQrels(DocumentRows, Mapping[str, Mapping[str, Mapping[str, Grade]]])
         return table
 
     def __getitem__(self, query: str) -> Mapping[str, Mapping[str, Grade]]:
-        return self._text[query]
+        return ReadOnlyRows(self._text[query])
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.documents)
-
-    def __repr__(self) -> str:
-        return f"<AspectQrels {self.name}: {len(self):,} queries, {len(self._aspects):,} aspects>"
 
 
 @dataclass(frozen=True)

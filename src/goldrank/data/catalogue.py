@@ -11,7 +11,9 @@ import numpy as np
 
 from goldrank.base import ids
 from goldrank.base.errors import InputError, of_type, one_of
+from goldrank.base.frozen import Frozen
 from goldrank.base.types import Id, RunLike, SeenLike
+from goldrank.data.equality import same
 
 if TYPE_CHECKING:
     from goldrank.data.run import Run
@@ -23,7 +25,7 @@ SEEN = {
 }
 
 
-class Catalogue:
+class Catalogue(Frozen):
     """The data that measures of recommendations read beside judgements and run.
 
     Parameters
@@ -54,6 +56,15 @@ class Catalogue:
     Catalogue(3 items, train, groups)
     """
 
+    items: tuple[str, ...] | None
+    train: UserHistory | None
+    seen: Literal["remove", "keep"]
+    vectors: tuple[dict[str, int], np.ndarray] | None
+    """The row of each item, and rows of length 1."""
+    genres: dict[str, tuple[str, ...]] | None
+    groups: dict[str, tuple[str, ...]] | None
+    against: Run | None
+
     def __init__(
         self,
         items: Iterable[Id] | None = None,
@@ -65,30 +76,33 @@ class Catalogue:
         groups: Mapping[Any, Any] | None = None,
         against: RunLike | None = None,
     ) -> None:
-        self.items: tuple[str, ...] | None = None
+        item_ids: tuple[str, ...] | None = None
         if items is not None:
-            self.items = _distinct(items)
+            item_ids = _distinct(items)
+        self._keep(items=item_ids, train=None, seen=one_of(seen, SEEN, "seen"))
+        self._keep(vectors=None, genres=None, groups=None, against=None)
 
-        self.train: UserHistory | None = None
         if train is not None:
-            self.train = _history(train)
-        self.seen = one_of(seen, SEEN, "seen")
-
-        self.vectors: tuple[dict[str, int], np.ndarray] | None = None
+            self._keep(train=_history(train))
         if vectors is not None:
-            self.vectors = _vectors(vectors, self.items)
-
-        self.genres: dict[str, tuple[str, ...]] | None = None
+            self._keep(vectors=_vectors(vectors, item_ids))
         if genres is not None:
-            self.genres = _labels(genres, "genres")
-
-        self.groups: dict[str, tuple[str, ...]] | None = None
+            self._keep(genres=_labels(genres, "genres"))
         if groups is not None:
-            self.groups = _labels(groups, "groups")
-
-        self.against: Run | None = None
+            self._keep(groups=_labels(groups, "groups"))
         if against is not None:
-            self.against = _run(against)
+            self._keep(against=_run(against))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Catalogue):
+            return NotImplemented
+        names = ("items", "seen", "vectors", "genres", "groups", "against")
+        if not all(same(getattr(self, name), getattr(other, name)) for name in names):
+            return False
+        return _digest_of(self.train) == _digest_of(other.train)
+
+    def __hash__(self) -> int:
+        return hash((self.items, self.seen))
 
     @property
     def removed(self) -> UserHistory | None:
@@ -141,6 +155,12 @@ class Catalogue:
         fields = ("train", "vectors", "genres", "groups", "against")
         known = [name for name in fields if getattr(self, name) is not None]
         return f"Catalogue({', '.join([size, *known])})"
+
+
+def _digest_of(train: UserHistory | None) -> str | None:
+    if train is None:
+        return None
+    return train.digest
 
 
 def _history(source: SeenLike) -> UserHistory:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, Self
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from goldrank.base import ids
 from goldrank.base.errors import Position
+from goldrank.base.frozen import Frozen
 from goldrank.base.notes import Note
 from goldrank.data.qrels import Grade, Qrels
 
@@ -17,22 +18,40 @@ Where = Callable[[int], Position | str]
 """Names a row in a message."""
 
 
-class DocumentRows(ABC):
+class StoredRows(NamedTuple):
+    """Checked rows of judgements, for the constructors of `DocumentRows`."""
+
+    columns: Sequence[Sequence[Any]]
+    """Parallel columns of ids as bytes and checked numbers."""
+    where: Where
+    notes: Sequence[Note] = ()
+
+
+class DocumentRows(Frozen, ABC):
     """Rows of judgements, and their documents as plain qrels for an engine to place."""
 
     criteria: str | None = None
+    name: str
+    notes: tuple[Note, ...]
 
-    @classmethod
-    def _of(cls, *columns: Sequence[Any], name: str, where: Where, notes: Sequence[Note]) -> Self:
-        """Make judgements from parallel columns of ids as bytes and checked numbers; `where(i)` names row i."""
-        judged = cls.__new__(cls)
-        judged._set(columns, name, tuple(notes), where)
-        return judged
+    def __init__(self, rows: StoredRows, *, name: str) -> None:
+        self._keep(name=name, notes=tuple(rows.notes))
+        self._take(rows.where, *rows.columns)
 
-    def _set(self, columns: Sequence[Sequence[Any]], name: str, notes: tuple[Note, ...], where: Where) -> None:
-        self.name = name
-        self.notes = notes
-        self._take(where, *columns)
+    @property
+    @abstractmethod
+    def digest(self) -> str:
+        """A hash of the judgements themselves."""
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other) or not isinstance(other, DocumentRows):
+            return NotImplemented
+        return self.digest == other.digest
+
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
 
     @abstractmethod
     def _take(self, where: Where, *columns: Sequence[Any]) -> None:
@@ -48,8 +67,7 @@ class DocumentRows(ABC):
         table = {}
         for query, row in highest.items():
             table[ids.decode(query)] = {ids.decode(doc): row[doc] for doc in sorted(row)}
-        self._qrels = Qrels(table, name=self.name, real_grades=True)
-        self._qrels.id_kind = "text"
+        self._qrels = Qrels(table, name=self.name, real_grades=True).with_facts(id_kind="text")
 
         number = {query: i for i, query in enumerate(highest)}
         label_of: list[dict[bytes, int]] = []

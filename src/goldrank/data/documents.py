@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, Protocol
 
 from goldrank.base import ids
 from goldrank.base.errors import InputError, of_type
+from goldrank.base.frozen import Frozen
 
 TITLE_FIELDS = ("title", "headline")
 TEXT_FIELDS = ("text", "contents", "body", "passage", "segment")
@@ -47,7 +48,7 @@ class DocumentSource(Protocol):
         ...
 
 
-class Documents(Mapping[str, Document]):
+class Documents(Frozen, Mapping[str, Document]):
     """Texts and titles of documents, by id.
 
     Parameters
@@ -69,6 +70,9 @@ class Documents(Mapping[str, Document]):
     'Stains'
     """
 
+    name: str
+    source: DocumentSource
+
     def __init__(
         self,
         documents: Mapping[Any, str] | Mapping[Any, Mapping[str, str]] | DocumentSource,
@@ -77,8 +81,7 @@ class Documents(Mapping[str, Document]):
     ) -> None:
         if isinstance(documents, Mapping):
             documents = _InMemory(documents, name)
-        self.source: DocumentSource = documents
-        self.name = name
+        self._keep(source=documents, name=name)
 
     def some(self, wanted: Collection[str]) -> dict[str, Document]:
         """The documents of some ids, as far as the source has them. A file is read once, and only these are kept.

@@ -120,7 +120,7 @@ class SourcePlaces:
     """Rank of the text, start, end."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Explanation(Result):
     """One question's texts and references, pair by pair.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ def write_json(path: str | Path, data: Any) -> None:
 
 
 # Any: the content of the file, which the caller checks.
-def read_json(path: str | Path) -> Any:
+def read_json(path: str | PathLike[str]) -> Any:
     """The content of a JSON file."""
     import json
 

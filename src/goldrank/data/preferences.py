@@ -14,7 +14,7 @@ from goldrank.base import ids
 from goldrank.base.errors import InputError, as_list, of_type
 from goldrank.base.escaping import shown
 from goldrank.base.notes import Note
-from goldrank.data.document_rows import DocumentRows, Where
+from goldrank.data.document_rows import DocumentRows, StoredRows, Where
 from goldrank.data.placements import Placements
 
 
@@ -45,8 +45,15 @@ class Preferences(DocumentRows):
     table: ClassVar[str] = "preferences"
 
     def __init__(
-        self, judgements: Mapping[Any, Mapping[Any, Sequence[Mapping[Any, float]]]], *, name: str = "preferences"
+        self,
+        judgements: Mapping[Any, Mapping[Any, Sequence[Mapping[Any, float]]]] | StoredRows,
+        *,
+        name: str = "preferences",
     ) -> None:
+        if isinstance(judgements, StoredRows):
+            super().__init__(judgements, name=name)
+            return
+
         rows: list[tuple[bytes, bytes, bytes, bytes, float]] = []
         doc_types: set[type] = set()
         for query, judges in of_type(judgements, Mapping, name, "a mapping").items():
@@ -67,7 +74,8 @@ class Preferences(DocumentRows):
                         rows.append((*keys, _level(level, where)))  # type: ignore[arg-type]
 
         ids.kind(map(type, judgements), doc_types, name)
-        self._set(list(zip(*rows, strict=True)) or [()] * 5, name, (), lambda i: name)
+        columns = list(zip(*rows, strict=True)) or [()] * 5
+        super().__init__(StoredRows(columns, lambda row: name), name=name)
 
     @classmethod
     def from_rows(
@@ -83,7 +91,7 @@ class Preferences(DocumentRows):
         notes: Sequence[Note] = (),
     ) -> Preferences:
         """Preferences from parallel columns; `where(i)` names row i in a message."""
-        return cls._of(queries, judges, lists, docs, levels, name=name, where=where, notes=notes)
+        return cls(StoredRows((queries, judges, lists, docs, levels), where, notes), name=name)
 
     def _take(self, where: Where, *columns: Sequence[Any]) -> None:
         queries, judges, lists, docs, levels = columns
@@ -119,9 +127,6 @@ class Preferences(DocumentRows):
     def table_of(self, placed: Placements) -> Preferred:
         """The preferences, and the ranks of the documents in a run."""
         return Preferred(placed.queries, placed.answered, self._opinions, self._start, placed.by_label(placed.rank))
-
-    def __repr__(self) -> str:
-        return f"<Preferences {self.name}: {len(self):,} queries>"
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, cast
 from zlib import crc32
 
 import numpy as np
 
 from goldrank.base import ids
 from goldrank.base.errors import InputError, Position, of_type, one_of, whole_number
+from goldrank.base.frozen import Frozen
 from goldrank.base.machine import fits
 from goldrank.base.notes import Note
 from goldrank.base.packages import needed
@@ -106,8 +108,29 @@ class JudgedRows(NamedTuple):
         )
 
 
-class Qrels(Mapping[str, Mapping[str, Grade]]):
-    """Judgements: for each query the grade of each judged document.
+class StoredJudgements(NamedTuple):
+    """Checked judgements for the constructor of `Qrels`, in one of three forms: by text, by bytes, or as columns."""
+
+    text: dict[str, dict[str, Grade]] | None = None
+    raw: dict[bytes, dict[bytes, Grade]] | None = None
+    columns: JudgementColumns | None = None
+    notes: Iterable[Note] = ()
+    id_kind: str = "text"
+
+
+class QrelsFacts(TypedDict, total=False):
+    """What is known of judgements beside their grades: attributes of `Qrels`."""
+
+    name: str
+    notes: tuple[Note, ...]
+    id_kind: str
+    shard_number: tuple[int, int] | None
+    part_of: Qrels | None
+    judges: Mapping[str, Qrels]
+
+
+class Qrels(Frozen, Mapping[str, Mapping[str, Grade]]):
+    """Judgements: for each query the grade of each judged document. They never change.
 
     Grades are whole numbers; 0 is judged not relevant and a negative grade means pooled but not judged.
     Gains that are not whole numbers need `real_grades=True`.
@@ -117,66 +140,42 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
     2
     """
 
+    name: str
+    criteria: str | None
+    """The relevance criteria that the judges followed, in words."""
+    notes: tuple[Note, ...]
+    """What the reader tolerated."""
+    id_kind: str
+    """'int', 'str' or for example 'str/int' for ids from Python objects, 'text' for ids from files."""
+    shard_number: tuple[int, int] | None
+    """The number of this shard of the queries, from 1, and the number of all shards; None if these are all."""
+    part_of: Qrels | None
+    """The qrels that a shard was taken from; None for all. (A reference to `self` would not be freed at once.)"""
+    judges: Mapping[str, Qrels]
+    """If a model judged: the judgements of each, by 'human' (if there are any) and 'model'."""
+
     def __init__(
         self,
-        judgements: QrelsMapping,
+        judgements: QrelsMapping | StoredJudgements,
         *,
         name: str = "qrels",
         criteria: str | None = None,
         real_grades: bool = False,
     ) -> None:
-        table = of_type(judgements, Mapping, name, "a mapping")
-        if any(isinstance(docs, list | tuple | set | frozenset | np.ndarray) for docs in table.values()):
-            from goldrank.io.objects.mappings import graded
+        if not isinstance(judgements, StoredJudgements):
+            judgements = _stored(judgements, name, real_grades)
 
-            table = {query: graded(query, docs, name) for query, docs in table.items()}
-
-        text = core.judgements(table, ids.SHORT, HIGH_GRADE)
-        kind = ""
-        if text:
-            kind = "str"
-        notes: tuple[Note, ...] = ()
-        if text is None:
-            text, kind = _checked(table, name, real_grades)
-            notes = notes_on_grades(max((max(row.values()) for row in text.values() if row), default=0))
-        self._set(name=name, text=text, notes=notes, criteria=criteria, id_kind=kind)
-
-    def _set(
-        self,
-        *,
-        name: str,
-        text: dict[str, dict[str, Grade]] | None = None,
-        raw: dict[bytes, dict[bytes, Grade]] | None = None,
-        columns: JudgementColumns | None = None,
-        notes: Iterable[Note] = (),
-        criteria: str | None = None,
-        id_kind: str,
-    ) -> None:
-        self.name = name
-        self.criteria = criteria
-        """The relevance criteria that the judges followed, in words."""
-        self.notes = tuple(notes)
-        """What the reader tolerated."""
-        self.id_kind = id_kind
-        """'int', 'str' or for example 'str/int' for ids from Python objects, 'text' for ids from files."""
-
-        self.shard_number: tuple[int, int] | None = None
-        """The number of this shard of the queries, from 1, and the number of all shards; None if these are all."""
-        self.part_of: Qrels | None = None
-        """The qrels that a shard was taken from; None for all. (A reference to `self` would not be freed at once.)"""
-        self.judges: dict[str, Qrels] = {}
-        """If a model judged: the judgements of each, by 'human' (if there are any) and 'model'."""
-
-        self._text = text
-        self._raw = raw
-        self._columns = columns
+        self._keep(name=name, criteria=criteria, notes=tuple(judgements.notes), id_kind=judgements.id_kind)
+        self._keep(shard_number=None, part_of=None, judges={})
+        self._text = judgements.text
+        self._raw = judgements.raw
+        self._columns = judgements.columns
         self._labels: dict[str, dict[str, int]] = {}
 
-    @classmethod
-    def _from_fields(cls, **fields: Any) -> Self:
-        """Judgements from the `fields` of `_set`, without checks."""
-        qrels = cls.__new__(cls)
-        qrels._set(**fields)
+    def with_facts(self, **facts: Unpack[QrelsFacts]) -> Qrels:
+        """A copy with other facts about the judgements; readers know more than grades tell."""
+        qrels = copy(self)
+        qrels._keep(**facts)
         return qrels
 
     def shard(self, number: int, of: int) -> Qrels:
@@ -210,19 +209,13 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         whole_number(of, "of", 1)
         whole_number(number, "number", 1, of)
         raw = {query: docs for query, docs in self._raw_rows.items() if shard_of(query, of) == number}
-        part = Qrels._from_fields(
-            name=self.name, raw=raw, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind
-        )
-        part.shard_number = (number, of)
-        part.part_of = self
-        return part
+        stored = StoredJudgements(raw=raw, notes=self.notes, id_kind=self.id_kind)
+        part = Qrels(stored, name=self.name, criteria=self.criteria)
+        return part.with_facts(shard_number=(number, of), part_of=self)
 
     def renamed(self, name: str) -> Qrels:
         """These judgements under another name."""
-        rows = {"text": self._text, "raw": self._raw, "columns": self._columns}
-        qrels = Qrels._from_fields(name=name, **rows, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind)
-        qrels.shard_number, qrels.part_of, qrels.judges = self.shard_number, self.part_of, self.judges
-        return qrels
+        return self.with_facts(name=name)
 
     def rolled_up(self, doc_of: DocumentOf) -> Qrels:
         """These judgements with documents instead of their parts; a document gets the highest grade of its parts.
@@ -260,11 +253,9 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         parts = sum(map(len, self._text_rows.values()))
         note = Note.of("rolled-up", count=parts, documents=sum(map(len, rolled.values())))
         notes = (*self.notes, note)
-        qrels = Qrels._from_fields(
-            name=self.name, text=rolled, notes=notes, criteria=self.criteria, id_kind=self.id_kind
-        )
-        qrels.judges = {who: judged.rolled_up(doc_of) for who, judged in self.judges.items()}
-        return qrels
+        stored = StoredJudgements(text=rolled, notes=notes, id_kind=self.id_kind)
+        qrels = Qrels(stored, name=self.name, criteria=self.criteria)
+        return qrels.with_facts(judges={who: judged.rolled_up(doc_of) for who, judged in self.judges.items()})
 
     def only(self, queries: Iterable[str]) -> Qrels:
         """The judgements of some queries.
@@ -289,11 +280,9 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             problem = f"none of these queries is judged: {ids.samples(query_ids)}"
             raise InputError(problem, where=self.name, hint=f"Judged are: {ids.samples(self)}.", code="no-queries")
 
-        part = Qrels._from_fields(
-            name=self.name, text=text, notes=self.notes, criteria=self.criteria, id_kind=self.id_kind
-        )
-        part.judges = {who: _some(judged, query_ids) for who, judged in self.judges.items()}
-        return part
+        stored = StoredJudgements(text=text, notes=self.notes, id_kind=self.id_kind)
+        part = Qrels(stored, name=self.name, criteria=self.criteria)
+        return part.with_facts(judges={who: _some(judged, query_ids) for who, judged in self.judges.items()})
 
     def with_model(self, model: QrelsLike) -> Qrels:
         """These judgements of people together with a model's; `by` separates them again.
@@ -371,15 +360,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             first = human_qrels
             judges = {"human": human_qrels, "model": model_qrels}
 
-        joined = cls._from_fields(
-            name=first.name,
-            text=table,
-            notes=dict.fromkeys([*notes, *judged]),
-            criteria=first.criteria,
-            id_kind=first.id_kind,
-        )
-        joined.judges = judges
-        return joined
+        stored = StoredJudgements(text=table, notes=dict.fromkeys([*notes, *judged]), id_kind=first.id_kind)
+        return cls(stored, name=first.name, criteria=first.criteria).with_facts(judges=judges)
 
     def by(self, who: Literal["human", "model"]) -> Qrels:
         """The judgements by people (also those of files that do not name a judge), or those by a model.
@@ -419,13 +401,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         ]
         if left_out > 0:
             notes.append(Note.of("judgements-left-out", count=left_out, by=who))
-        return Qrels._from_fields(
-            name=self.name,
-            text=part._text_rows,
-            notes=dict.fromkeys(notes),
-            criteria=self.criteria,
-            id_kind=self.id_kind,
-        )
+        stored = StoredJudgements(text=part._text_rows, notes=dict.fromkeys(notes), id_kind=self.id_kind)
+        return Qrels(stored, name=self.name, criteria=self.criteria)
 
     def to_polars(self) -> polars.DataFrame:
         """A data frame of polars with the columns query, doc and grade, and judged_by where a model judged."""
@@ -464,8 +441,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             human = cls.from_rows(rows.take(~by_model), name=name, judgements=judgements, kind=kind)
             model = cls.from_rows(rows.take(by_model), name=name, judgements=judgements, kind=kind)
             joined: Qrels = cls.joined(human, model)
-            joined.notes = (*notes, *joined.notes)
-            return joined
+            return joined.with_facts(notes=(*notes, *joined.notes))
 
         queries, docs, grades, where = rows
         table: dict[Id, dict[Id, Grade]] = {}
@@ -494,10 +470,11 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         if repeated:
             all_notes.append(Note.of("repeated-judgements", count=repeated))
         all_notes += notes_on_grades(max(grades, default=0))
-        field = "text"
         if queries and isinstance(queries[0], bytes):
-            field = "raw"
-        return cls._from_fields(name=name, **{field: table}, notes=all_notes, id_kind=kind)
+            raw = cast("dict[bytes, dict[bytes, Grade]]", table)
+            return cls(StoredJudgements(raw=raw, notes=all_notes, id_kind=kind), name=name)
+        text = cast("dict[str, dict[str, Grade]]", table)
+        return cls(StoredJudgements(text=text, notes=all_notes, id_kind=kind), name=name)
 
     @classmethod
     def from_parts(cls, parts: Sequence[Judgements], *, name: str, judgements: str = "error") -> Qrels:
@@ -511,8 +488,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             human = cls.from_parts([by_people], name=name, judgements=judgements)
             model = cls.from_parts([by_model], name=name, judgements=judgements)
             joined = cls.joined(human, model)
-            joined.notes = (*notes, *joined.notes)
-            return joined
+            return joined.with_facts(notes=(*notes, *joined.notes))
 
         converted = JudgementColumns.of(rows, judgements)
         if converted is not None:
@@ -520,7 +496,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
             if repeated:
                 notes.append(Note.of("repeated-judgements", count=repeated))
             notes += notes_on_grades(max(as_grades(columns.grade[columns.grade > HIGH_GRADE]), default=0))
-            return cls._from_fields(name=name, columns=columns, notes=notes, id_kind="text")
+            return cls(StoredJudgements(columns=columns, notes=notes), name=name)
 
         grades = as_grades(grade_array(rows.grades))
         judged = JudgedRows(list(rows.row_queries()), list(rows.docs), grades, rows.where)
@@ -717,7 +693,27 @@ def plain_qrels(judgements: Mapping[Any, Any]) -> Qrels | None:
     id_kind = ""
     if text:
         id_kind = "str"
-    return Qrels._from_fields(name="qrels", text=text, id_kind=id_kind)
+    return Qrels(StoredJudgements(text=text, id_kind=id_kind))
+
+
+def _stored(judgements: QrelsMapping, name: str, real_grades: bool) -> StoredJudgements:
+    """Judgements that a user passed, checked and copied."""
+    table = of_type(judgements, Mapping, name, "a mapping")
+    if any(isinstance(docs, list | tuple | set | frozenset | np.ndarray) for docs in table.values()):
+        from goldrank.io.objects.mappings import graded
+
+        table = {query: graded(query, docs, name) for query, docs in table.items()}
+
+    text = core.judgements(table, ids.SHORT, HIGH_GRADE)
+    if text is None:
+        text, kind = _checked(table, name, real_grades)
+        highest = max((max(row.values()) for row in text.values() if row), default=0)
+        return StoredJudgements(text=text, notes=notes_on_grades(highest), id_kind=kind)
+
+    kind = ""
+    if text:
+        kind = "str"
+    return StoredJudgements(text=text, id_kind=kind)
 
 
 def _checked(judgements: Mapping[Any, Any], name: str, real_grades: bool) -> tuple[dict[str, dict[str, Grade]], str]:

@@ -11,6 +11,7 @@ import numpy as np
 
 from goldrank.base import ids
 from goldrank.base.errors import InputError, OptionError, did_you_mean, of_type
+from goldrank.base.frozen import Frozen
 
 ROLES = ("text", "cluster", "weight", "stratum")
 """Fields that goldrank itself reads; all others are attributes."""
@@ -31,7 +32,7 @@ class Query(NamedTuple):
     attributes: Mapping[str, Any] = MappingProxyType({})
 
 
-class Queries(Mapping[str, Query]):
+class Queries(Frozen, Mapping[str, Query]):
     """Texts and attributes of queries by their ids.
 
     Parameters
@@ -56,14 +57,17 @@ class Queries(Mapping[str, Query]):
     3.0
     """
 
+    name: str
+    fields: Mapping[str, dict[str, Any]]
+    """The values of each query, by role or attribute."""
+
     def __init__(self, queries: Mapping[Any, str] | Mapping[Any, Mapping[str, Any]], *, name: str = "queries") -> None:
         of_type(queries, Mapping, name, "a mapping from query ids to texts or fields")
-        self.name = name
-        self.fields: dict[str, dict[str, Any]] = {}
-        """The values of each query, by role or attribute."""
+        fields: dict[str, dict[str, Any]] = {}
         for key, value in queries.items():
             query = ids.as_text(key, "query id", name)
-            self.fields[query] = _fields_of(value, f"{name}: query '{ids.show(query)}'")
+            fields[query] = _fields_of(value, f"{name}: query '{ids.show(query)}'")
+        self._keep(name=name, fields=fields)
 
     @property
     def attributes(self) -> tuple[str, ...]:
@@ -139,7 +143,7 @@ class Queries(Mapping[str, Query]):
         return len(self.fields)
 
     def __repr__(self) -> str:
-        return f"Queries({self.name!r}, {len(self):,} queries)"
+        return f"Queries({self.name!r})"
 
 
 def is_missing(value: object) -> bool:

@@ -5,16 +5,18 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, TypedDict, Unpack
 
 import numpy as np
 
 from goldrank.base import ids
 from goldrank.base.errors import InputError, Position, one_of, whole_number
+from goldrank.base.frozen import Frozen
 from goldrank.base.notes import Note, from_counts
 from goldrank.base.packages import needed
 from goldrank.core import core
@@ -136,8 +138,18 @@ def digest_of(results: Mapping[str, Mapping[str, float]]) -> str:
     return digest.hexdigest()
 
 
-class Run(Mapping[str, Mapping[str, float]]):
-    """A ranking per query: documents with scores, higher first.
+class RunFacts(TypedDict, total=False):
+    """What is known of a run beside its rankings: attributes of `Run`."""
+
+    name: str
+    id_kind: str
+    notes: tuple[Note, ...]
+    has_scores: bool
+    alternatives: Alternatives | None
+
+
+class Run(Frozen, Mapping[str, Mapping[str, float]]):
+    """A ranking per query: documents with scores, higher first. It never changes.
 
     It is made from a mapping of documents with scores, or of ranked lists, and keeps a copy of it; or it has a source
     that is read when needed.
@@ -147,37 +159,38 @@ class Run(Mapping[str, Mapping[str, float]]):
     1.3
     """
 
-    def __init__(
-        self,
-        results: RunMapping | RunSource,
-        *,
-        name: str = "run",
-        id_kind: str = "text",
-        notes: tuple[Note, ...] = (),
-        alternatives: Alternatives | None = None,
-    ) -> None:
-        has_scores = True
-        if isinstance(results, Mapping) and _has_lists(results):
+    name: str
+    source: RunSource
+    id_kind: str
+    """'int', 'str' or for example 'str/int' for ids from Python objects, 'text' for ids from files."""
+    notes: tuple[Note, ...]
+    """What was tolerated when the run was made."""
+    has_scores: bool
+    """Whether scores come from the system; scores of ranked lists of ids only express the order."""
+    alternatives: Alternatives | None
+    """Present if several columns could hold the ids: judgements can decide (`with_columns_matching`)."""
+
+    def __init__(self, results: RunMapping | RunSource, *, name: str = "run") -> None:
+        ids.check_text(name, "name of a run")
+        if not isinstance(results, Mapping):
+            self._keep(name=name, source=results, id_kind="text", notes=(), has_scores=True, alternatives=None)
+            return
+
+        if _has_lists(results):
             from goldrank.io.objects.mappings import run_from_mapping
 
             run = run_from_mapping(results, name)
-            results, id_kind, has_scores = run.source, run.id_kind, run.has_scores
-            notes = (*notes, *run.notes)
-        elif isinstance(results, Mapping):
-            results, id_kind = rankings_of(results, name)
-            notes = (*notes, *notes_on_ids(id_kind))
+            source, id_kind, has_scores, notes = run.source, run.id_kind, run.has_scores, run.notes
+        else:
+            source, id_kind = rankings_of(results, name)
+            has_scores, notes = True, notes_on_ids(id_kind)
+        self._keep(name=name, source=source, id_kind=id_kind, notes=notes, has_scores=has_scores, alternatives=None)
 
-        ids.check_text(name, "name of a run")
-        self.name = name
-        self.source: RunSource = results
-        self.id_kind: str = id_kind
-        """'int', 'str' or for example 'str/int' for ids from Python objects, 'text' for ids from files."""
-        self.notes: tuple[Note, ...] = notes
-        """What was tolerated when the run was made."""
-        self.has_scores: bool = has_scores
-        """Whether scores come from the system; scores of ranked lists of ids only express the order."""
-        self.alternatives = alternatives
-        """Present if several columns could hold the ids: judgements can decide (`with_columns_matching`)."""
+    def with_facts(self, **facts: Unpack[RunFacts]) -> Run:
+        """A copy with other facts about the rankings; readers know more than rankings tell."""
+        run = copy(self)
+        run._keep(**facts)
+        return run
 
     def with_columns_matching(self, judged: Qrels) -> Run:
         """This run with its ids from the columns whose values are judged; unchanged where no values are."""
@@ -197,10 +210,9 @@ class Run(Mapping[str, Mapping[str, float]]):
             chosen[role] = names[best]
             notes.append(column_choice(role, chosen[role], names, judged=counts[best] > 0))
 
-        run = alternatives.read_from(chosen).renamed(self.name)
-        run.alternatives = None
-        run.notes = (*(note for note in run.notes if note.code != "column-choice"), *notes)
-        return run
+        run = alternatives.read_from(chosen)
+        other_notes = [note for note in run.notes if note.code != "column-choice"]
+        return run.with_facts(name=self.name, alternatives=None, notes=(*other_notes, *notes))
 
     @property
     def results(self) -> Mapping[str, Mapping[str, float]]:
@@ -214,9 +226,8 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def renamed(self, name: str) -> Run:
         """This run under another name."""
-        run = Run(self.source, name=name, id_kind=self.id_kind, notes=self.notes, alternatives=self.alternatives)
-        run.has_scores = self.has_scores
-        return run
+        ids.check_text(name, "name of a run")
+        return self.with_facts(name=name)
 
     def ranking(self, query: str) -> list[str]:
         """The documents of a query, best first, by trec_eval's order."""
@@ -396,9 +407,9 @@ class Run(Mapping[str, Mapping[str, float]]):
 
     def _with_results(self, results: Mapping[str, Mapping[str, float]], notes: Sequence[Note] = ()) -> Run:
         """A run like this one with other rankings, held in memory."""
-        run = Run(Rankings(results), name=self.name, id_kind=self.id_kind, notes=(*self.notes, *notes))
-        run.has_scores = self.has_scores
-        return run
+        return Run(Rankings(results), name=self.name).with_facts(
+            id_kind=self.id_kind, notes=(*self.notes, *notes), has_scores=self.has_scores
+        )
 
     @cached_property
     def digest(self) -> str | None:
@@ -449,8 +460,8 @@ class TaggedRuns:
 
         if self.alternatives is None:
             return self
-        untagged = Run(self.source, name=self.name, notes=self.notes, alternatives=self.alternatives)
-        untagged = untagged.with_columns_matching(judged)
+        tagged = Run(self.source, name=self.name).with_facts(notes=self.notes, alternatives=self.alternatives)
+        untagged = tagged.with_columns_matching(judged)
         assert isinstance(untagged.source, BlockSource)
         return TaggedRuns(untagged.source, name=self.name, notes=untagged.notes)
 
@@ -468,7 +479,7 @@ class TaggedRuns:
         """The run of a tag; the file is not read yet."""
         from goldrank.data.blocks import OneTag
 
-        return Run(OneTag(self.source, ids.encode(tag)), name=tag, notes=self.notes)
+        return Run(OneTag(self.source, ids.encode(tag)), name=tag).with_facts(notes=self.notes)
 
 
 def column_choice(role: str, chosen: str, names: Sequence[str], judged: bool = False) -> Note:

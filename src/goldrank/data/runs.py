@@ -12,6 +12,7 @@ import numpy as np
 
 from goldrank.base import ids
 from goldrank.base.errors import InputError, did_you_mean
+from goldrank.base.frozen import Frozen
 from goldrank.base.notes import Note
 from goldrank.data.run import Run, TaggedRuns
 from goldrank.data.scores import names_of_runs, numbered
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 HINT = 'Give {"bm25": run, "dense": other}, a list of paths or runs, or a list of (name, run).'
 
 
-class Runs:
+class Runs(Frozen):
     """Several runs by name. It is not a subclass of Mapping, so that no type checker takes it for one run.
 
     Parameters
@@ -45,12 +46,14 @@ class Runs:
     (('bm25', 'dense'), ['b', 'a'])
     """
 
+    tagged: TaggedRuns | None
+    """The file that holds all of them, distinguished by tag; then there are no entries."""
+
     def __init__(self, runs: RunsLike | TaggedRuns = (), /, **named: RunLike) -> None:
-        self.tagged: TaggedRuns | None = None
-        """The file that holds all of them, distinguished by tag; then there are no entries."""
+        self._keep(tagged=None)
         self._opened: dict[str, Run] = {}
         if isinstance(runs, TaggedRuns):
-            self.tagged = runs
+            self._keep(tagged=runs)
             self._sources: dict[str, Any] = {}
             self._systems: dict[str, tuple[str, ...]] = {}
             return

@@ -14,7 +14,7 @@ from goldrank.base.errors import InputError, one_of
 from goldrank.base.notes import Note
 from goldrank.conventions import options_of
 from goldrank.data import query_facts
-from goldrank.data.json_values import utf8
+from goldrank.data.json_values import utf8, without_nan
 from goldrank.data.scores import AVERAGES, SLACK, Bounds, Column, Remarks, Scores
 
 FORMAT = "goldrank-scores"
@@ -49,6 +49,17 @@ def to_plain(scores: Scores) -> dict[str, Any]:
         "provenance": dict(scores.provenance),
         "by_query": query_facts.to_plain(scores.query_facts),
     }
+
+
+def digest_of(scores: Scores) -> str:
+    """SHA-256 of what equal scores have in common: all but their provenance."""
+    import hashlib
+    import json
+
+    saved = to_plain(scores)
+    content = {key: saved[key] for key in ("run", "queries", "bounds", "counts", "notes", "convention")}
+    content["measures"] = {name: _plain(column) for name, column in scores.columns.items()}
+    return hashlib.sha256(json.dumps(without_nan(content), sort_keys=True).encode()).hexdigest()
 
 
 def _signature(scores: Scores, measure: str) -> dict[str, str]:

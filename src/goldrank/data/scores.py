@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from pathlib import Path
+from os import PathLike
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeVar
 
@@ -27,6 +27,7 @@ from goldrank.base.errors import (
 )
 from goldrank.base.escaping import shown
 from goldrank.base.forking import check_polars
+from goldrank.base.frozen import Frozen
 from goldrank.base.notes import Note
 from goldrank.base.packages import needed
 from goldrank.data.json_values import read_json, utf8, without_nan
@@ -291,6 +292,13 @@ class Scores(Result, Mapping[str, float]):
         hint = did_you_mean(str(parsed), self.columns)
         raise NotMeasuredError(f"{parsed} was not measured; there are: {', '.join(self.columns)}", hint=hint)
 
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of values, counts, notes and convention: equal scores have equal digests."""
+        from goldrank.data.saved_scores import digest_of
+
+        return digest_of(self)
+
     def renamed(self, run: str) -> Scores:
         """These scores under another name of the run."""
         return replace(self, run=run)
@@ -369,7 +377,7 @@ class Scores(Result, Mapping[str, float]):
         return json.dumps(without_nan(self.to_dict()), ensure_ascii=True)
 
     @classmethod
-    def load(cls, path: str | Path) -> Scores:
+    def load(cls, path: str | PathLike[str]) -> Scores:
         """Read a .json file that `save` wrote."""
         return cls.from_dict(read_json(path), str(path))
 
@@ -509,7 +517,7 @@ def _named_scores(source: Any) -> list[tuple[str, Scores]]:
 _COMPARED = ("run", "queries", "columns", "counts", "notes", "convention", "bounds")
 
 
-class ScoresByRun(Result, Mapping[str, Scores]):
+class ScoresByRun(Frozen, Result, Mapping[str, Scores]):
     """The `Scores` of several runs, by the runs' names.
 
     Parameters
@@ -532,6 +540,9 @@ class ScoresByRun(Result, Mapping[str, Scores]):
     0.5
     """
 
+    systems: Mapping[str, tuple[str, ...]]
+    """For each system the names of its runs: one, unless it was run several times."""
+
     def __init__(
         self,
         scores: Mapping[str, Scores] | Iterable[Scores] | Iterable[tuple[str, Scores]],
@@ -541,8 +552,7 @@ class ScoresByRun(Result, Mapping[str, Scores]):
         one_of(queries, ("common", "same"), "queries")
         pairs = _named_scores(scores)
         system_names = [name for name, _ in pairs]
-        self.systems: Mapping[str, tuple[str, ...]] = names_of_runs(system_names)
-        """For each system the names of its runs: one, unless it was run several times."""
+        self._keep(systems=names_of_runs(system_names))
 
         self._scores: dict[str, Scores] = {}
         for name, (_, of_run) in zip(numbered(system_names), pairs, strict=True):
@@ -575,6 +585,9 @@ class ScoresByRun(Result, Mapping[str, Scores]):
 
     def __len__(self) -> int:
         return len(self._scores)
+
+    __eq__ = Mapping.__eq__
+    __hash__ = None  # type: ignore[assignment]  # it holds arrays
 
     @property
     def mean(self) -> Mapping[str, Mapping[str, float]]:
@@ -648,7 +661,7 @@ class ScoresByRun(Result, Mapping[str, Scores]):
         return json.dumps(without_nan(self.to_dict()), ensure_ascii=True)
 
     @classmethod
-    def load(cls, *paths: str | Path) -> ScoresByRun:
+    def load(cls, *paths: str | PathLike[str]) -> ScoresByRun:
         """Read one or several files that `save` wrote, of one run or of several."""
         if not paths:
             raise InputError("there are no files to load", hint="ScoresByRun.load('a.json', 'b.json').")
@@ -658,7 +671,7 @@ class ScoresByRun(Result, Mapping[str, Scores]):
         return cls([scores for of_file in loaded for scores in of_file])
 
     @staticmethod
-    def _loaded(path: str | Path) -> list[Scores]:
+    def _loaded(path: str | PathLike[str]) -> list[Scores]:
         from goldrank.data.saved_scores import FORMAT_BY_RUN
 
         data = read_json(path)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from goldrank.base.forking import check_polars
 from goldrank.base.packages import needed
+from goldrank.data.equality import same, same_fields
 from goldrank.data.json_values import utf8, without_nan
 
 if TYPE_CHECKING:
@@ -41,7 +42,10 @@ Forms: TypeAlias = Mapping[str, Form]
 
 
 class Result(ABC):
-    """The result of a verb: tables, sentences and charts, in every form that goldrank writes."""
+    """The result of a verb: tables, sentences and charts, in every form that goldrank writes.
+
+    Results are equal if their content is; NaN equals NaN. Data classes leave that to this class: `eq=False`.
+    """
 
     own_forms: ClassVar[Forms] = {}
     """Forms that only this kind of result has, and forms that it writes differently."""
@@ -168,6 +172,15 @@ class Result(ABC):
         from goldrank.data.table import notebook_html
 
         return notebook_html(self.parts())
+
+    def __eq__(self, other: object) -> bool:
+        if type(self) is not type(other) or not isinstance(other, Result):
+            return NotImplemented
+        if is_dataclass(self):
+            return same_fields(self, other)
+        return same(self.to_dict(), other.to_dict())
+
+    __hash__ = None  # type: ignore[assignment]  # results hold arrays and mappings
 
     def __str__(self) -> str:
         return self._in_form("terminal").removesuffix("\n")

@@ -168,7 +168,7 @@ def measure_text(name: str) -> str:
         return name.replace('"', "").replace(" ", "")
 
     plain = measure.plain
-    for key, value in plain.options:
+    for key, value in plain.options.items():
         is_users_word = isinstance(measure.declaration.options.get(key), Word)
         if is_users_word:  # the name of a group of items may be confidential
             return str(plain).replace(f'"{value}"', _hashed(str(value))).replace(" ", "")

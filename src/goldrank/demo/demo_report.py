@@ -113,7 +113,6 @@ def _says(result: DemoResult) -> list[str]:
 
 def _kinds_that_turn(comparison: Comparison) -> list[str]:
     """Kinds of questions on which the verdict is clearly the other way."""
-    assert comparison.slices is not None
     turned = [part.value for part in comparison.slices.differences if part.reversed and part.measure == MEASURE]
     sentences = []
     for part in comparison.slices.slices:

@@ -88,6 +88,6 @@ def evaluate_arrays(
     notes: tuple[Note, ...] = ()
     if padding:
         notes = (Note.of("padding", count=padding),)
-    run = Run(ScoredArrays(rows), name="run", id_kind="str", notes=notes)
+    run = Run(ScoredArrays(rows), name="run").with_facts(id_kind="str", notes=notes)
     placed = pipeline.place(ArrayQrels(rows), run, rules)
     return pipeline.score(placed, parsed_measures)

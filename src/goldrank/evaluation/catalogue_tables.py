@@ -51,10 +51,7 @@ def join(qrels: Qrels, train: UserHistory) -> JoinedQrels:
         seen += [*(item in history for item in judged), *([True] * len(unjudged))]
 
     joined = Qrels(table, name=qrels.name, real_grades=True)
-    joined.shard_number = qrels.shard_number
-    joined.part_of = qrels.part_of
-    if qrels.part_of is None:
-        joined.part_of = qrels
+    joined = joined.with_facts(shard_number=qrels.shard_number, part_of=qrels.part_of or qrels)
     vars(joined)["near_forms"] = qrels.near_forms  # items of histories are not judged, in no form
     return JoinedQrels(joined, np.array(label, np.int64), np.array(seen, bool))
 

@@ -231,7 +231,7 @@ def notes_on(
 def _both_ends(measure: Measure, table: Passages, values: np.ndarray) -> Note:
     """What SelectiveCover would be if the system always answered, or always abstained."""
     counted = ~np.isnan(values)
-    options = {key: value for key, value in measure.options if key == "rel"}
+    options = {key: value for key, value in measure.options.items() if key == "rel"}
     answered = np.where(table.unanswerable, 0.0, make("Cover", measure.k, options).taken(table))[counted]
     count = max(int(counted.sum()), 1)
     return Note.of(

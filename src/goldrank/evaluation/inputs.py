@@ -121,9 +121,12 @@ def refuse_several(run: object) -> None:
     if isinstance(run, Mapping):
         several = [value for value in list(run.values())[:1] if io.is_one_run(value)]
     elif isinstance(run, list | tuple):
-        several = [entry for entry in run[:1] if isinstance(entry, Run | str | os.PathLike)]
+        several = [entry for entry in run[:1] if isinstance(entry, Run | str | os.PathLike) or io.is_frame(entry)]
     if several:
-        message = f"this looks like several runs: the first is {several[0]!r:.60}"
+        first = f"{several[0]!r:.60}"
+        if io.is_frame(several[0]):
+            first = f"a {type(several[0]).__name__}"
+        message = f"this looks like several runs: the first is {first}"
         hint = "Several runs are Runs: evaluate(qrels, Runs(runs)), or compare(qrels, runs)."
         raise InputError(message, where="run", hint=hint, code="several-runs")
 

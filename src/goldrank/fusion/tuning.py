@@ -31,7 +31,7 @@ from goldrank.fusion.options import Fusion, FusionMethod, as_fusion
 from goldrank.fusion.training import TrainingEntries, hits
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class TunedFusion(Result):
     """A fused run whose parameters were tuned; each query's by the other queries only."""
 
@@ -160,7 +160,7 @@ def tune_fusion(
         fused = fitted.runs[choice].results
         results |= {queries[i]: fused[queries[i]] for i in np.flatnonzero(~other_folds) if queries[i] in fused}
 
-    ordered = {query: results[query] for query in queries if query in results}
+    ordered = {query: dict(results[query]) for query in queries if query in results}
     return TunedFusion(
         fusion=search.fusion.with_parameters(everything.parameters[best]),
         run=Run(Rankings(ordered), name=f"{search.method.name} tuned"),

@@ -274,7 +274,7 @@ class Baseline(Result):
             return NotImplemented
         return (self.scores, self.label) == (other.scores, other.label)
 
-    __hash__ = None  # type: ignore[assignment]  # it holds scores
+    __hash__ = None  # it holds scores
 
     def __repr__(self) -> str:
         return f"Baseline({self.words!r})"

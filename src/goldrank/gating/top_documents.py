@@ -78,7 +78,7 @@ class KeptDocuments:
         results = {}
         for query, ranking in self.rankings.items():
             results[query] = {doc: -float(rank) for doc, rank in ranking.ranks().items()}
-        run = Run(Rankings(results), name=name, id_kind="text")
+        run = Run(Rankings(results), name=name)
         # Whether anything matches and which queries are missing was looked at when the baseline was set.
         placed_run = pipeline.place(judgements, run, rules.with_policies(overlap="allow", missing="zero", ties="docid"))
         return replace(placed_run, placements=self._at_own_ranks(placed_run.placements), rules=rules)

@@ -25,7 +25,7 @@ Status: TypeAlias = Literal["pass", "fail", "unclear", "error"]
 EXIT_CODES: dict[Status, Literal[0, 1, 2, 4]] = {"pass": 0, "fail": 1, "error": 2, "unclear": 4}
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Finding(Result):
     """What one rule found, for all queries or for one group of them."""
 
@@ -146,7 +146,7 @@ class Finding(Result):
 _REPORT = "goldrank.gating.verdict_report"
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Verdict(Result, Sequence[Finding]):
     """Whether scores pass the rules, and why: a sequence of `Finding`s, true if they pass.
 

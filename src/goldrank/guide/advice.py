@@ -28,7 +28,7 @@ from goldrank.measures.options import MAX_CUTOFF
 DEFAULT_K = 10
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Advice(Result):
     """Measures that fit, and why."""
 

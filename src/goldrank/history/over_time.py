@@ -18,7 +18,7 @@ from goldrank.history.trends import trend_lines
 from goldrank.io.by_id.query_files import read_queries
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Trend(Result):
     """A measure over time: lines of records that may be compared, and where they changed by more than chance does.
 

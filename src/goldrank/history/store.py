@@ -10,6 +10,7 @@ import datetime
 import hashlib
 import json
 import math
+import os
 import struct
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -92,6 +93,9 @@ class History(HistoryFile):
     ...     history["main"].mean, history.scores(record).per_query
     ({'RR': 0.5}, {'RR': {'q1': 0.5}})
     """
+
+    def __repr__(self) -> str:
+        return f"History({os.fspath(self.path)!r})"
 
     def record(
         self,

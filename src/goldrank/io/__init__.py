@@ -415,10 +415,8 @@ def _cut(ratings: Qrels, relevant_from: float | None) -> Qrels:
         relevant += sum(judged[query].values())
 
     cut = Qrels(judged, name=ratings.name, criteria=ratings.criteria)
-    cut.id_kind = ratings.id_kind
     note = Note.of("ratings-cut", least=f"{relevant_from:g}", part=relevant, whole=cut.size)
-    cut.notes = (*ratings.notes, note)
-    return cut
+    return cut.with_facts(id_kind=ratings.id_kind, notes=(*ratings.notes, note))
 
 
 def _rows(judged: Judgements | Qrels, where: str) -> Judgements:
@@ -445,13 +443,23 @@ def _rows(judged: Judgements | Qrels, where: str) -> Judgements:
 
 
 @named_arguments
-def read_aspects(source: FileLike) -> AspectQrels:
-    """Read qrels in four columns; the second column is an aspect of the query (a subtopic, a judge).
+def read_aspects(
+    source: FileLike | types.Frame | types.Rows | Mapping[Any, Mapping[Any, Mapping[Any, Any]]],
+    *,
+    format: str | None = None,
+    columns: types.Columns | None = None,
+) -> AspectQrels:
+    """Read judgements by aspect: an aspect of a query is a subtopic, or one of several judges.
 
     Parameters
     ----------
-    source : path or open binary file
-        Lines of query, aspect, document and grade.
+    source : path, open binary file, data frame, mapping or rows
+        Lines of query, aspect, document and grade, as TREC has them; a table (CSV, TSV, Parquet) with a header, JSON, a
+        data frame or dicts with these fields; or {"q1": {"aspect": {"d1": 1}}}.
+    format : str, optional
+        The format of a file, if its content does not show it; "aspects" for lines as TREC has them.
+    columns : mapping, optional
+        The names of columns by their role, {"query": "topic", "aspect": "intent"}.
 
     Returns
     -------
@@ -461,6 +469,8 @@ def read_aspects(source: FileLike) -> AspectQrels:
     ------
     InputError
         If a line cannot be read; the message has its position.
+    OptionError
+        If `format` or a role in `columns` is unknown, or if lines have no names of columns.
 
     Examples
     --------
@@ -469,7 +479,23 @@ def read_aspects(source: FileLike) -> AspectQrels:
     >>> goldrank.evaluate(aspects, {"q1": ["d1", "d9", "d2"]}, "SubtopicRecall@2").mean
     {'StRecall@2': 0.5}
     """
-    aspects: AspectQrels = formats.chosen("aspects", "aspects").read("aspects", sources.open_source(source))
+    from goldrank.io import aspect_tables
+
+    if isinstance(source, AspectQrels):
+        return source
+    if isinstance(source, Mapping):
+        return AspectQrels(source)
+    if not isinstance(source, ByteSource) and not is_file(source):
+        return aspect_tables.read(source, columns, format, "aspects")
+
+    opened = sources.open_source(source)
+    if format not in (None, "aspects") or (format is None and aspect_tables.is_table(opened, columns)):
+        return aspect_tables.read(opened, columns, format, opened.label)
+
+    if columns is not None:
+        problem = "lines as TREC has them have no names of columns"
+        raise OptionError(problem, hint="Leave columns= out, or give the file a header.", code="no-header")
+    aspects: AspectQrels = formats.chosen("aspects", "aspects").read("aspects", opened)
     return aspects
 
 

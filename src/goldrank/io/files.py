@@ -284,7 +284,7 @@ class PartsRun(BlockSource):
 def parts_run(name: str, label: str, parts: Sequence[Callable[[], Run]], notes: tuple[Note, ...]) -> Run:
     """A run in several files. If several columns could hold the ids, the choice is the same for all files."""
     first = parts[0]()
-    run = Run(PartsRun(name, parts), name=label, notes=notes)
+    run = Run(PartsRun(name, parts), name=label).with_facts(notes=notes)
     if first.alternatives is None:
         return run
 
@@ -304,8 +304,9 @@ def parts_run(name: str, label: str, parts: Sequence[Callable[[], Run]], notes: 
         return run.alternatives.read_from(columns)
 
     def read_from(columns: Mapping[str, str]) -> Run:
-        return Run(PartsRun(name, [partial(read_part, part, columns) for part in parts]), name=label, notes=notes)
+        readers = [partial(read_part, part, columns) for part in parts]
+        return Run(PartsRun(name, readers), name=label).with_facts(notes=notes)
 
-    run.alternatives = Alternatives(first.alternatives.candidates, read_from, matches)
-    run.notes += tuple(note for note in first.notes if note.code == "column-choice")
-    return run
+    alternatives = Alternatives(first.alternatives.candidates, read_from, matches)
+    choices = [note for note in first.notes if note.code == "column-choice"]
+    return run.with_facts(alternatives=alternatives, notes=(*run.notes, *choices))

@@ -75,7 +75,7 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
     """
     if format is not None:
         formats.chosen(format, "records")
-    if is_file(data):
+    if is_file(data) or isinstance(data, ByteSource):
         files = open_files(data, "records", format, lambda header: any(map(fields.wants, header)))
         records: list[Records] = files.read("records", formats.Reading(fields=fields))
         if files.several:
@@ -106,7 +106,15 @@ def open_records(data: Any, fields: RecordFields, format: str | None = None, *, 
 
     if isinstance(data, Iterator):
         data = list(data)
-    return Records(name, name, lambda counts: enumerate(data), lambda number: f"{name}[{number}]")
+    return Records(name, name, partial(_numbered, data), partial(_entry_position, name))
+
+
+def _numbered(entries: Iterable[Any], counts: Counter[str]) -> Iterator[tuple[int, Any]]:
+    return enumerate(entries)
+
+
+def _entry_position(name: str, number: int) -> str:
+    return f"{name}[{number}]"
 
 
 def of_mapping(data: Mapping[Any, Any], fields: RecordFields, name: str, line: int | None = None) -> Records:

@@ -55,7 +55,7 @@ class Consistency:
     high: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Judged(Result):
     """The answers of a judge, and what they cost."""
 

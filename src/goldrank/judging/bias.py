@@ -79,7 +79,7 @@ class SystemOrder:
     """Verdicts of pairs: first, none, second significantly ahead; rows are people's, columns the judge's."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class JudgeAgreement(Result):
     """A judge beside people, on the pairs that both judged."""
 

@@ -42,7 +42,7 @@ DEEPEST = 10**9
 """More ranks than any run has."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class CorrectedValue(Result):
     """The mean of a measure of one run, or the mean difference of two."""
 
@@ -132,7 +132,7 @@ class CorrectedValue(Result):
         }
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class CorrectedValues(Result):
     """Means and differences by people, by the model, and corrected."""
 

@@ -147,13 +147,14 @@ def exported(
         notes.append(Note.of("judgements-left-out", count=merging.left_out, by=by))
 
     qrels = Qrels(_in_byte_order(merging.table), name=name, criteria=file.criteria, real_grades=True)
-    qrels.notes = (*qrels.notes, *notes)
+    qrels = qrels.with_facts(notes=(*qrels.notes, *notes))
     if by != "person" and merging.models:
         human = _copy(file.text)
         for query, grades in merging.people.items():
             human.setdefault(query, {}).update(grades)
         by_kind = {"human": human, "model": merging.models}
-        qrels.judges = {kind: Qrels(table, name=name, real_grades=True) for kind, table in by_kind.items() if table}
+        judges = {kind: Qrels(table, name=name, real_grades=True) for kind, table in by_kind.items() if table}
+        qrels = qrels.with_facts(judges=judges)
 
     columns = [*Head.names("query", "doc"), *Head.numbers("grade", "file", "spread"), *Head.texts("judges", "comments")]
     return Export(qrels, Table(columns, merging.rows), tuple(notes), merging.graded)

@@ -47,7 +47,7 @@ class Trick:
     mean_rise: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Gullibility(Result):
     """How far texts that people call not relevant can influence a judge."""
 

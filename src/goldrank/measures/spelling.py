@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache, partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -58,8 +59,8 @@ class Measure:
 
     name: str
     k: int | float | None = None
-    options: tuple[tuple[str, OptionValue], ...] = ()
-    """Options that differ from their defaults, by name in alphabetical order."""
+    chosen: tuple[tuple[str, OptionValue], ...] = ()
+    """`options`, by name in alphabetical order."""
     declaration: Declaration = field(compare=False, hash=False, repr=False, kw_only=True)
     spelled_out: frozenset[str] = field(default=frozenset(), compare=False, hash=False, repr=False, kw_only=True)
     """Options that were given by name, also with their default values, so that no convention replaces them."""
@@ -102,7 +103,7 @@ class Measure:
             implied = ALIASES[self.asked.casefold()].options
         else:
             implied = {}
-        inner = ", ".join(spell_option(key, value) for key, value in self.options if key not in implied)
+        inner = ", ".join(spell_option(key, value) for key, value in self.chosen if key not in implied)
         name = self.asked or self.name
         if inner:
             text = f"{name}({inner})"
@@ -127,6 +128,11 @@ class Measure:
         """The value of an option, given or default."""
         return self._options.get(name)
 
+    @property
+    def options(self) -> Mapping[str, OptionValue]:
+        """Options that differ from their defaults, by name."""
+        return MappingProxyType(dict(self.chosen))
+
     @cached_property
     def _options(self) -> Mapping[str, Any]:
         return {**self.declaration.defaults, **dict(self.options)}
@@ -140,7 +146,7 @@ class Measure:
         # An option that departs from these defaults shows in the name, though it is what the declaration has.
         shown = {key: self.declaration.defaults[key] for key in self.spelled_out & defaults.keys()}
         options = tuple(sorted({**shown, **dict(measure.options)}.items()))
-        return replace(measure, options=options, spelled_out=self.spelled_out, asked=self.asked)
+        return replace(measure, chosen=options, spelled_out=self.spelled_out, asked=self.asked)
 
     @property
     def of_texts(self) -> Measure:

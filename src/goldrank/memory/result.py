@@ -18,7 +18,7 @@ SHOWN = ("recall_any@5", "recall_all@5", "ndcg_any@5", "recall_any@10", "recall_
 """The values that a sentence names if there are many."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class MemoryScores(Result):
     """The numbers of a memory benchmark as its own script makes them. Made by `memory_scores`."""
 

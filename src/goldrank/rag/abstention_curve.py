@@ -54,7 +54,7 @@ class Chosen(NamedTuple):
     reported_on: int
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class AbstentionCurve(Result):
     """SelectiveCover, AbstainRight and AbstainWrong by threshold; and a threshold that was chosen, if there are enough
     questions of both kinds. `abstention_curve` makes it.

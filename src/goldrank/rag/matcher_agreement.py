@@ -139,7 +139,7 @@ class MatcherAgreement:
         return self.confusion.f1
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class MatcherAgreements(Result):
     """Matchers, the one that agrees most with the labels first (by kappa, then F1). `matcher_agreement` makes it.
 

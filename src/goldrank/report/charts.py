@@ -18,7 +18,7 @@ from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks, locate
 from goldrank.comparison.result import Comparison
-from goldrank.comparison.slices import SliceDifference
+from goldrank.comparison.slice_table import SliceDifference
 from goldrank.data.table import NAME_LIMIT, Drawing, escape_html
 from goldrank.report.numbers import interval, number
 

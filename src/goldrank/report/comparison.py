@@ -55,7 +55,7 @@ def parts(comparison: Comparison, complete: bool = False) -> list[Part]:
         shown_parts += caveats(comparison)
 
     shown_parts += queries(comparison)
-    if comparison.slices is not None:
+    if comparison.slices or comparison.slices.notes:
         shown_parts += [slices(comparison, complete), *note_sentences(comparison.slices.notes)]
 
     method = Sentence(f"{count(len(comparison.queries), 'query')}. {comparison.method}.", "remark")
@@ -387,7 +387,6 @@ def win_tie_loss(pair: Pair) -> str:
 
 def slices(comparison: Comparison, complete: bool = False) -> Table:
     """Means on groups of queries; small groups are dim, and those that go the other way than all queries flagged."""
-    assert comparison.slices is not None
     first = comparison.measures[0]
     reversed_slices = {
         (difference.attribute, difference.value, difference.measure)

@@ -16,7 +16,7 @@ from goldrank.comparison.leaderboard import Leaderboard, leaderboard
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.rank_changes import Ranks
 from goldrank.comparison.result import Comparison
-from goldrank.comparison.slices import SMALL
+from goldrank.comparison.slice_table import SMALL
 from goldrank.data.documents import Document
 from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, count, note_sentences, warnings_first
 from goldrank.report import charts, comparison_queries, decision, html
@@ -68,7 +68,7 @@ def render(comparison: Comparison) -> str:
     if lead.board is not None:
         board = _board(lead.board)
     slices = None
-    if c.slices:
+    if c.slices or c.slices.notes:
         slices = _slices(c, lead.pair)
     chosen_measure = ""
     if len(c.runs) > 2 and len(c.measures) > 1:
@@ -231,7 +231,7 @@ def _differences(c: Comparison) -> Table:
         role = ""
         if pair.role in (*MARKED, "primary"):
             role = pair.role
-        verdict_style = pair.verdict
+        verdict_style: str = pair.verdict
         if pair.verdict == "diagnostic":
             verdict_style = "dim"
         row_style = ""
@@ -266,7 +266,6 @@ def _forests(c: Comparison) -> list[charts.Chart]:
 
 def _slices(c: Comparison, lead: Pair) -> dict[str, Any]:
     """A row per slice and pair of systems: the means and the difference with its interval."""
-    assert c.slices is not None
     means = {(part.attribute, part.value, part.measure): part.means for part in c.slices.slices}
     differences = [
         difference

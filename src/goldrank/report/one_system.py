@@ -86,7 +86,7 @@ def all_parts(runs: Sequence[RunIntervals]) -> list[Part]:
     return [part for run in runs for part in parts(run, titled=len(runs) > 1)]
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class IntervalTables(Result):
     """The intervals of one or more runs, as commands show them."""
 

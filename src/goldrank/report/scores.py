@@ -17,7 +17,7 @@ from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, notes_
 from goldrank.report import latex, markdown
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ScoreTables(Result):
     """The scores of one or more runs as commands show them: summaries, or the values of each query."""
 

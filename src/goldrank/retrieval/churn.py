@@ -150,7 +150,7 @@ class LatencyShift:
     ratio: float
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Churn(Result, Mapping[str, QueryChurn]):
     """What changed between two rankings of the same queries: `churn["q1"]` is the change of one query."""
 

@@ -64,7 +64,7 @@ class EngineAnswer:
     attempts: int = 1
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class EngineRun(Result, Mapping[str, EngineAnswer]):
     """What an engine answered, query by query: `result["q1"]`; `result.run` is the run that is measured.
 
@@ -111,9 +111,8 @@ class EngineRun(Result, Mapping[str, EngineAnswer]):
         for record in self.records:
             if "error" not in record:
                 rankings[record["id"]] = {entry["id"]: float(entry["score"]) for entry in record["retrieved"]}
-        run = Run(Rankings(rankings), name=self.name)
-        run.has_scores = not any(record.get("scores") == "ranks" for record in self.records)
-        return run
+        has_scores = not any(record.get("scores") == "ranks" for record in self.records)
+        return Run(Rankings(rankings), name=self.name).with_facts(has_scores=has_scores)
 
     @property
     def failures(self) -> dict[str, str]:

@@ -119,7 +119,7 @@ DOCUMENTS = ("promoted", "demoted", "thrown_out", "added", "never_retrieved", "u
 """What became of documents, by the names of the fields of `QueryStages`."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class Stages(Result):
     """What each stage of a pipeline loses and gains, in the mean and for each query. Made by `stages`."""
 

@@ -47,7 +47,7 @@ class CollectionStanding:
     """The ranks that it may have on other collections like these."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class CollectionComparison(Result):
     """Systems on many collections: macro means with two kinds of rank intervals. Made by `compare_collections`."""
 

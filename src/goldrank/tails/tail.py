@@ -70,7 +70,7 @@ class MeasureTail:
         }
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class ScoreTail(Result):
     """Median, bad percentile, share that reaches a target, and worst queries. Made by `score_tail`."""
 

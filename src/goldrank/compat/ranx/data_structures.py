@@ -275,8 +275,7 @@ class Qrels(_Table[int]):
         qrels: goldrank.Qrels = self._unseen
         if qrels is None:
             qrels = goldrank.Qrels(self._rows)
-        qrels.name = self.name or "qrels"
-        return qrels
+        return qrels.renamed(self.name or "qrels")
 
     @staticmethod
     def from_dict(d: Mapping[str, Mapping[str, Any]], name: str | None = None) -> Qrels:
@@ -362,7 +361,8 @@ class Run(_Table[float]):
         if not isinstance(run.source, BlockSource):
             return Run._from_native(run, name)
         source = ParsedBlocks(run.source)
-        return Run._from_native(goldrank.Run(source, name=run.name, notes=run.notes), name or source.first_tag())
+        parsed = goldrank.Run(source, name=run.name).with_facts(notes=run.notes)
+        return Run._from_native(parsed, name or source.first_tag())
 
 
 def native_runs(runs: Iterable[Run]) -> list[goldrank.Run]:

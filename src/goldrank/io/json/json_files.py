@@ -48,7 +48,7 @@ def read_run(source: ByteSource, reading: Reading) -> Run:
         batches = json_text.read_batches(source, Counter(), ONE_OBJECT, json_text.SCORES)
         results = rankings(batches, source.name)
         if results is not None:
-            return Run(Rankings(results), name=source.label, id_kind="text", notes=tuple(source.notes))
+            return Run(Rankings(results), name=source.label).with_facts(notes=tuple(source.notes))
 
     data, lines = _load(source, reading, json_text.SCORES)
     where = source.name
@@ -65,7 +65,7 @@ def read_run(source: ByteSource, reading: Reading) -> Run:
     if answers is not None:
         ranked = list(answers.rows())
         run = objects.run_from_rows(ranked, source.label, answers.queries, where=answers.positions.__getitem__)
-        run.notes += from_counts(answers.counts)
+        run = run.with_facts(notes=(*run.notes, *from_counts(answers.counts)))
     elif isinstance(data, list):
         fits(ROW * len(data), f"a run of {len(data):,} records", where)
         run = _run_of_records(data, lines, source, reading)
@@ -86,9 +86,7 @@ def read_run(source: ByteSource, reading: Reading) -> Run:
 
 def _finished(run: Run, source: ByteSource) -> Run:
     """A run with the notes of its file."""
-    run.id_kind = "text"
-    run.notes = (*source.notes, *run.notes)
-    return run
+    return run.with_facts(id_kind="text", notes=(*source.notes, *run.notes))
 
 
 def read_qrels(source: ByteSource, reading: Reading) -> Qrels:
@@ -119,9 +117,7 @@ def read_qrels(source: ByteSource, reading: Reading) -> Qrels:
     if not len(qrels):
         raise InputError("no judgements", where=where, hint="Is it the right file, and is it complete?")
 
-    qrels.id_kind = "text"
-    qrels.notes = (*source.notes, *qrels.notes, *from_counts(counts))
-    return qrels
+    return qrels.with_facts(id_kind="text", notes=(*source.notes, *qrels.notes, *from_counts(counts)))
 
 
 def _is_rank_eval(data: Mapping[str, Any]) -> bool:
@@ -163,13 +159,12 @@ def _run_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: By
     def read_from(columns: Mapping[str, str]) -> Run:
         chosen = shape.with_ids(columns)
         run = objects.run_from_rows(chosen.rows(), source.label, where=chosen.row_position)
-        run.id_kind = "text"
-        run.notes += shape.notes
-        return run
+        return run.with_facts(id_kind="text", notes=(*run.notes, *shape.notes))
 
     run = read_from({})
     if shape.is_open:
-        run.alternatives = Alternatives(shape.candidates, read_from, partial(objects.matches, data))
+        alternatives = Alternatives(shape.candidates, read_from, partial(objects.matches, data))
+        return run.with_facts(alternatives=alternatives)
     return run
 
 
@@ -180,7 +175,7 @@ def _qrels_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: 
         return objects.qrels_from_rows(data, source.label, reading, where=shape.position)
 
     qrels = _qrels_of_rows(shape.rows(), shape.row_position, source, reading, shape.judged_by)
-    qrels.notes = (*qrels.notes, *shape.notes)
+    notes = [*qrels.notes, *shape.notes]
     if shape.ungraded:
         row, record = shape.ungraded[0]
         where = shape.row_position(row)
@@ -188,9 +183,9 @@ def _qrels_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: 
             hint = "If it was not judged, leave it out; if it is relevant, say so with a grade."
             raise InputError(f"has no grade, and others have; it has: {keys_of(record)}", where=where, hint=hint)
         reading.columns.refuse_likely_grades((record for _, record in shape.ungraded), where)
-        qrels.notes += (Note.of("implicit-grades", count=len(shape.ungraded)),)
+        notes.append(Note.of("implicit-grades", count=len(shape.ungraded)))
 
-    return qrels
+    return qrels.with_facts(notes=tuple(notes))
 
 
 def read_records(source: ByteSource, reading: Reading) -> Records:

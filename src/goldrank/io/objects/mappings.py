@@ -36,7 +36,7 @@ def run_from_mapping(results: Mapping[Any, Any], name: str) -> Run:
 
     plain = plain_copy(results, name)
     if plain is not None:
-        return Run(plain, name=name, id_kind="str")
+        return Run(plain, name=name).with_facts(id_kind="str")
 
     by_query: dict[Any, Any] = {}
     for query, docs in results.items():
@@ -45,13 +45,12 @@ def run_from_mapping(results: Mapping[Any, Any], name: str) -> Run:
         by_query[query] = docs
     if all(isinstance(row, Mapping) for row in by_query.values()):
         rankings, kind = rankings_of(by_query, name)
-        return Run(rankings, name=name, id_kind=kind, notes=notes_on_ids(kind))
+        return Run(rankings, name=name).with_facts(id_kind=kind, notes=notes_on_ids(kind))
 
     rows = (row for query, docs in by_query.items() for row in _rows_of(query, docs, name))
     run = run_from_rows(rows, name, queries=tuple(by_query))
-    run.has_scores = any(isinstance(docs, Mapping) or _has_scored_pairs(docs) for docs in by_query.values())
-    run.notes += _ascending(by_query)
-    return run
+    has_scores = any(isinstance(docs, Mapping) or _has_scored_pairs(docs) for docs in by_query.values())
+    return run.with_facts(has_scores=has_scores, notes=(*run.notes, *_ascending(by_query)))
 
 
 def _is_scored(docs: Any) -> bool:
@@ -148,13 +147,11 @@ def run_from_rows(
         if order_role != "score":
             lines = ((query, doc, -check_score(number, name)) for query, doc, number in lines)
         run = _run(lines, name, queries, where)
-        run.has_scores = order_role == "score"
-        run.notes += choice.notes()
-        return run
+        return run.with_facts(has_scores=order_role == "score", notes=(*run.notes, *choice.notes()))
 
     run = read_from({})
     if choice.is_open:
-        run.alternatives = Alternatives(choice.candidates, read_from, partial(matches, rows))
+        return run.with_facts(alternatives=Alternatives(choice.candidates, read_from, partial(matches, rows)))
     return run
 
 
@@ -163,9 +160,7 @@ def run_of_lists(lists: IdLists, rows: Iterable[Any], name: str, where: RowName 
     entries, queries = lists.read(rows, where or partial(_entry_name, name))
     lines = [(entry.query, entry.doc, entry.score) for entry in entries]
     run = _run(lines, name, queries, lambda number: entries[number].where)
-    run.has_scores = lists.has_scores
-    run.notes += from_counts(lists.counts)
-    return run
+    return run.with_facts(has_scores=lists.has_scores, notes=(*run.notes, *from_counts(lists.counts)))
 
 
 def matches(rows: Iterable[Any], names: Sequence[str], chosen: Mapping[str, str], judged: Qrels) -> list[int]:
@@ -224,8 +219,8 @@ def _run(rows: Iterable[tuple[Any, Any, Any]], name: str, queries: Sequence[Any]
     if is_repeated:
         # As in files, the convention of an evaluation decides what happens to a repeated document.
         empty = [query for query, row in results.items() if not row]
-        return Run(RowsInMemory(triples, empty, name, row_name), name=name, id_kind=kind, notes=notes)
-    return Run(Rankings(results), name=name, id_kind=kind, notes=notes)
+        return Run(RowsInMemory(triples, empty, name, row_name), name=name).with_facts(id_kind=kind, notes=notes)
+    return Run(Rankings(results), name=name).with_facts(id_kind=kind, notes=notes)
 
 
 def _id_texts(query: Any, doc: Any, row_name: RowName, number: int) -> tuple[str, str]:
@@ -256,10 +251,9 @@ def joined_run(runs: Sequence[Run], files: Sequence[str], name: str) -> Run:
     queries = [query for run in runs if not isinstance(run.source, RowsInMemory) for query in run]
     queries += [query for run in runs if isinstance(run.source, RowsInMemory) for query in run.source.empty]
     joined = run_from_rows(chain.from_iterable(rows), name, queries, where)
-    joined.id_kind = "text"
-    joined.has_scores = any(run.has_scores for run in runs)
-    joined.notes = (*dict.fromkeys(note for run in runs for note in run.notes), *joined.notes)
-    return joined
+    notes = dict.fromkeys(note for run in runs for note in run.notes)
+    has_scores = any(run.has_scores for run in runs)
+    return joined.with_facts(id_kind="text", has_scores=has_scores, notes=(*notes, *joined.notes))
 
 
 def _rows_in(run: Run) -> Sequence[tuple[str, str, float]]:
@@ -323,7 +317,7 @@ def checked(run: Run) -> Run:
         row = results.setdefault(query, {})
         for doc, score in run[query].items():
             row[doc] = check_score(score, f"{run.name}: query '{ids.show(query)}', document '{ids.show(doc)}'")
-    return Run(Rankings(results), name=run.name, id_kind=run.id_kind)
+    return Run(Rankings(results), name=run.name).with_facts(id_kind=run.id_kind)
 
 
 def qrels_from_mapping(judgements: Mapping[Any, Any], name: str, real_grades: bool = False) -> Qrels:
@@ -363,8 +357,7 @@ def qrels_from_rows(
 
     if fields is None and _is_pair(first):
         qrels = _qrels(_pairs(rows, name), name, reading, row_name, judged_by)
-        qrels.notes += (_implicit_grades(qrels),)
-        return qrels
+        return qrels.with_facts(notes=(*qrels.notes, _implicit_grades(qrels)))
     if fields is None:
         return _qrels(_triples(rows, ("query", "doc", "grade"), name), name, reading, row_name, judged_by)
 
@@ -394,8 +387,7 @@ def _qrels_of_lists(
     qrels = _qrels(lines, name, reading, lambda number: entries[number].where, judged_by)
     if any(query not in qrels for query in queries):
         qrels = Qrels({query: qrels.get(query, {}) for query in queries}, name=name, real_grades=True)
-    qrels.notes += from_counts(lists.counts)
-    return qrels
+    return qrels.with_facts(notes=(*qrels.notes, *from_counts(lists.counts)))
 
 
 def _qrels_of_fields(
@@ -422,12 +414,12 @@ def _qrels_of_fields(
         reading.columns.refuse_likely_grades((as_mapping(row, name) for row in first_rows), name)
 
     qrels = _qrels(_named(rows, used, name), name, reading, row_name, judged_by)
-    qrels.notes += choice.notes()
+    notes = [*qrels.notes, *choice.notes()]
     if not has_grade:
-        qrels.notes += (_implicit_grades(qrels, unused),)
+        notes.append(_implicit_grades(qrels, unused))
     elif reading.relevant_from is None and aliases.is_rating(used[0], used[2]):
-        qrels.notes += (Note.of("ratings-as-grades"),)
-    return qrels
+        notes.append(Note.of("ratings-as-grades"))
+    return qrels.with_facts(notes=tuple(notes))
 
 
 def _implicit_grades(qrels: Qrels, unused: Sequence[str] = ()) -> Note:

@@ -155,10 +155,10 @@ def read_qrels(table: InputTable, reading: Reading) -> Judgements | Qrels:
         return _judgements(table, reading.columns.find_qrels(table.columns(), table.where), reading)
 
     qrels = objects.qrels_from_rows(rows, table.label, reading, where=lambda i: str(table.position(i)))
+    kind = qrels.id_kind
     if table.source is not None:
-        qrels.id_kind = "text"
-    qrels.notes = (*table.notes, *qrels.notes)
-    return qrels
+        kind = "text"
+    return qrels.with_facts(id_kind=kind, notes=(*table.notes, *qrels.notes))
 
 
 def read_records(table: InputTable, reading: Reading) -> Records:
@@ -186,8 +186,7 @@ def qrels_from_frame(frame: Any, name: str, reading: Reading) -> Qrels:
     if isinstance(judgements, Qrels):
         return judgements
     qrels = Qrels.from_parts([judgements], name=name, judgements=reading.judgements)
-    qrels.id_kind = _id_kind(table, reading.columns.find_qrels(table.columns(), table.where).columns)
-    return qrels
+    return qrels.with_facts(id_kind=_id_kind(table, reading.columns.find_qrels(table.columns(), table.where).columns))
 
 
 class TableRun(BlockSource):
@@ -351,10 +350,10 @@ def _run(table: InputTable, columns: Columns) -> Run:
     if rows is not None:
         lists = IdLists("run", columns)
         run = objects.run_of_lists(lists, rows, table.label, lambda i: str(table.position(i)))
+        kind = run.id_kind
         if is_file:
-            run.id_kind = "text"
-        run.notes = (*table.notes, *run.notes)
-        return run
+            kind = "text"
+        return run.with_facts(id_kind=kind, notes=(*table.notes, *run.notes))
 
     value = columns.ordered_by(present, table.where)
     choice = columns.find_all(present, ("query", "doc", value), "run", table.where)
@@ -372,13 +371,13 @@ def _run(table: InputTable, columns: Columns) -> Run:
         kind = "text"
         if not is_file:
             kind = _id_kind(table, chosen)
-        run = Run(TableRun(part, value), name=table.label, id_kind=kind, notes=(*table.notes, *choice.notes()))
-        run.has_scores = value == "score"
-        return run
+        run = Run(TableRun(part, value), name=table.label)
+        notes = (*table.notes, *choice.notes())
+        return run.with_facts(id_kind=kind, notes=notes, has_scores=value == "score")
 
     run = read_from({})
     if choice.is_open:
-        run.alternatives = Alternatives(choice.candidates, read_from, partial(_matches, table))
+        return run.with_facts(alternatives=Alternatives(choice.candidates, read_from, partial(_matches, table)))
     return run
 
 

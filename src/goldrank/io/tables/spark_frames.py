@@ -38,7 +38,7 @@ def run_from_spark(frame: Any, name: str, named: Columns | None = None) -> Run:
     run = _run(columns, name)
     if FoundColumns({}, columns.candidates).is_open:
         read_from = lambda chosen: _run(columns.with_ids(chosen), name)  # noqa: E731
-        run.alternatives = Alternatives(columns.candidates, read_from, partial(_matches, frame))
+        return run.with_facts(alternatives=Alternatives(columns.candidates, read_from, partial(_matches, frame)))
     return run
 
 
@@ -79,7 +79,7 @@ def _run(columns: _FrameColumns, name: str) -> Run:
     kind_of = {True: "int", False: "str"}
     kinds = [kind_of[_is_integer(column.kind)] for column in (columns.query, columns.doc)]
     kind = "/".join(dict.fromkeys(kinds))
-    return Run(SparkLines(lines, name, labels), name=name, id_kind=kind, notes=columns.notes())
+    return Run(SparkLines(lines, name, labels), name=name).with_facts(id_kind=kind, notes=columns.notes())
 
 
 def qrels_from_spark(
@@ -105,8 +105,7 @@ def qrels_from_spark(
 
     try:
         qrels = tables.qrels_from_frame(table, name, Reading("spark", real_grades=real_grades))
-        qrels.notes += columns.notes()
-        return qrels
+        return qrels.with_facts(notes=(*qrels.notes, *columns.notes()))
     except InputError as error:
         if judgements == "last" and error.code == "contradicting-judgements":
             hint = "judgements='last' needs an order of lines, and a Spark DataFrame has none. Leave one line of each "

@@ -193,7 +193,7 @@ class TrecRun(BlockSource):
 
 def read_run(source: ByteSource, reading: Reading) -> Run:
     """A run in one of `RUN_LAYOUTS`; the file is read when the run is used."""
-    return Run(TrecRun(source, reading.format), name=source.label, notes=tuple(source.notes))
+    return Run(TrecRun(source, reading.format), name=source.label).with_facts(notes=tuple(source.notes))
 
 
 def read_qrels(source: ByteSource, reading: Reading) -> Judgements:
