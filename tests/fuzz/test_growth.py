@@ -15,6 +15,7 @@ from growth import HIGHEST, exponent
 import goldrank
 from goldrank.io.text.delimited import _GAP
 from goldrank.io.text.judged_lines import _LETOR
+from goldrank.io.wide_tables import ranked_columns
 from goldrank.judging.log import JudgementLog
 from goldrank.judging.log_events import Entry, checked, standing_numbers
 from goldrank.judging.parse import read_answer
@@ -71,6 +72,8 @@ TEXTS = {
     "citations": ("[1, ", ""),
     "number words": ("five ", ""),
     "lines of headings": ("# a\n", ""),
+    "a rule of a table that is none": ("-", "x|"),
+    "rows of a table": ("|-", "x"),
 }
 
 
@@ -111,6 +114,12 @@ def test_long_quotations_that_are_nowhere():
 def test_lines_of_letor():
     for line in (b"1 qid:1" + b" " * 3, b"x", b"1 qid:1 1:1", b"1 qid:1#"):
         assert exponent(lambda size, line=line: line * size, _LETOR.fullmatch, 1_000) < HIGHEST
+
+
+@pytest.mark.parametrize("repeated", ["-.", " ", "1", "_1"])
+def test_names_of_columns(repeated):
+    """A line of 1 MB is a line; a name of 16,000 dashes and dots took a second, and four times as many 16."""
+    assert exponent(lambda size: [repeated * size + "x", "user"], ranked_columns, 1_000) < HIGHEST
 
 
 def test_gaps_of_tables():

@@ -273,7 +273,9 @@ def test_texts_stay_in_their_line(prompt, text):
 
 
 @pytest.mark.parametrize(
-    "reason", ["\\ud800", "\\udfff\\ud800", "\\u0000", "\\u001b[31m", "\\u202e", "x" * 300_000], ids=lambda text: text[:12]
+    "reason",
+    ["\\ud800", "\\udfff\\ud800", "\\u0000", "\\u001b[31m", "\\u202e", "x" * 300_000],
+    ids=lambda text: text[:12],
 )
 def test_strange_reasons_keep_their_grades(log, reason):
     """JSON may spell half a surrogate pair, which no file can hold: the paid grade is kept, and the log goes on."""
