@@ -1,4 +1,4 @@
-"""What a command writes is for nobody who may not read all that it was made from."""
+"""What a command writes is for no more people than the files that it was made from."""
 
 from __future__ import annotations
 
