@@ -22,7 +22,7 @@ from goldrank.judging.parse import read_answer
 from goldrank.judging.prompt import Prompt
 from goldrank.match.guards import DEFAULT, TextFacts, refusing
 from goldrank.match.locate import SourceText
-from goldrank.match.tokens import words
+from goldrank.match.tokens import _without_edges, words
 from goldrank.match.units import claims, entities, sentences
 
 pytestmark = pytest.mark.slow
@@ -114,6 +114,11 @@ def test_long_quotations_that_are_nowhere():
 def test_lines_of_letor():
     for line in (b"1 qid:1" + b" " * 3, b"x", b"1 qid:1 1:1", b"1 qid:1#"):
         assert exponent(lambda size, line=line: line * size, _LETOR.fullmatch, 1_000) < HIGHEST
+
+
+def test_signs_within_a_part_of_a_text():
+    """32,000 full stops between two letters took 5 s."""
+    assert exponent(lambda size: "a" + "." * size + "b", _without_edges, 1_000) < HIGHEST
 
 
 @pytest.mark.parametrize("repeated", ["-.", " ", "1", "_1"])
