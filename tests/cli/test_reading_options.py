@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -114,3 +115,27 @@ def test_training_data_that_is_none(train: str, capsys: Any) -> None:
 def test_judgements_have_no_training_data(capsys: Any) -> None:
     assert run(["convert", "judged.csv", "out.json", "--qrels", *TRAIN]) == 2
     assert "--catalogue" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["items.csv", "items.txt", "items.csv.gz"])
+def test_a_catalogue_may_be_packed(name: str, capsys: Any) -> None:
+    """Of a, b, c and e, u1 has a first and u2 c: half of the items."""
+    lines = "a\nb\nc\ne\n"
+    if ".csv" in name:
+        lines = "item\n" + lines
+    data = lines.encode()
+    if name.endswith(".gz"):
+        data = gzip.compress(data)
+    Path(name).write_bytes(data)
+    assert run(["eval", "judged.csv", "run.csv", "-m", "ItemCoverage@1", *MAP, "--catalogue", f"items={name}"]) == 0
+    assert "0.5000" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("part", ["items", "vectors", "genres", "groups"])
+@pytest.mark.parametrize(
+    "content", [b"\x1f\x8b\x08cut", b"\xff\xfe\x00", b'{"a": ' + b"[" * 20_000], ids=["gz", "bytes", "deep"]
+)
+def test_a_catalogue_of_something_else_is_an_error(part: str, content: bytes, capsys: Any) -> None:
+    Path("wrong").write_bytes(content)
+    run(["eval", "judged.csv", "run.csv", "-m", "RR", *MAP, "--catalogue", f"{part}=wrong"])
+    assert "internal error" not in capsys.readouterr().err

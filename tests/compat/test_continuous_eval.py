@@ -540,3 +540,17 @@ def test_modules_are_named_as_in_the_document() -> None:
 
 def test_public_names() -> None:
     assert all(hasattr(continuous_eval, name) for name in continuous_eval.__all__)
+
+
+@pytest.mark.parametrize("blank", ["", "  ", "\n"])
+def test_a_blank_text_matches_nothing(blank: str) -> None:
+    """A field that was named wrongly on both sides scored 1.0; the released codes compare it as any other text."""
+    for metric, values in (
+        (RankedRetrievalMetrics, {"average_precision": 0.0, "reciprocal_rank": 0.0, "ndcg": 0.0}),
+        (PrecisionRecallF1, {"context_precision": 0.0, "context_recall": 0.0, "context_f1": 0.0}),
+    ):
+        assert metric(ExactChunkMatch()).calculate([blank], [blank]) == values
+        assert metric(RougeChunkMatch()).calculate([blank], [blank]) == values
+        released = metric(ExactChunkMatch(), as_released=True).calculate([blank], [blank])
+        assert released == dict.fromkeys(values, 1.0)
+    assert not ExactChunkMatch().is_relevant(blank, blank)

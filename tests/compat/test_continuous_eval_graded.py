@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from raising import raises_code
 
@@ -90,3 +94,21 @@ def test_relevance_that_contradicts_itself() -> None:
 def test_sentences_of_what_is_not_relevant_do_not_count() -> None:
     found = PrecisionRecallF1(ExactSentenceMatch()).calculate(["It rains."], ["It rains.", "It snows."], [3, 0])
     assert found == {"context_precision": 1.0, "context_recall": 1.0, "context_f1": 1.0}
+
+
+def test_relevance_of_any_type_of_number() -> None:
+    """Databases return Decimals: (1/1 + 3/log2(3)) / (3/1 + 1/log2(3)) by every type."""
+    by_hand = (1 + 3 / math.log2(3)) / (3 + 1 / math.log2(3))
+    for number in (int, float, Decimal, Fraction, np.float32, np.longdouble):
+        values = RankedRetrievalMetrics().calculate(
+            retrieved_contexts=["b", "a"],
+            ground_truth_contexts=["a", "b"],
+            ground_truth_relevance=[number(3), number(1)],
+        )
+        assert values["ndcg"] == pytest.approx(by_hand, abs=1e-15), number
+
+    for wrong in (Decimal("nan"), Decimal("inf"), "3", None, True):
+        with pytest.raises(InputError, match="not a list of numbers"):
+            RankedRetrievalMetrics().calculate(
+                retrieved_contexts=["a"], ground_truth_contexts=["a"], ground_truth_relevance=[wrong]
+            )

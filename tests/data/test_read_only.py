@@ -8,6 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from goldrank import Qrels, Run, evaluate, read_qrels, read_run
@@ -104,3 +106,21 @@ def test_views_are_equal_to_what_they_show_and_can_be_copied(tmp_path: Path) -> 
         assert pickle.loads(pickle.dumps(held)) == held
         assert copy.deepcopy(held) == held
         assert Run(held) == held
+
+
+@pytest.mark.parametrize("kind", ["Qrels", "judgements of a file", "a shard"])
+def test_arrays_of_judgements_cannot_be_written_to(kind: str, tmp_path: Path) -> None:
+    """Grades that were written into them gave an nDCG of 653,805."""
+    qrels = made(kind, tmp_path)
+    arrays = [qrels.arrays.start, qrels.arrays.grade, qrels.arrays.descending, qrels.columns.start, qrels.columns.grade]
+    for array in arrays:
+        assert len(array)
+        with pytest.raises(ValueError, match="read-only"):
+            array[:] = 10**6
+
+
+def test_arrays_of_the_user_stay_writable() -> None:
+    grades = np.array([1, 2])
+    evaluate(pd.DataFrame({"query": ["q", "q"], "doc": ["a", "b"], "grade": grades}), {"q": ["a", "b"]}, "nDCG")
+    grades[0] = 3
+    assert grades.tolist() == [3, 2]

@@ -15,13 +15,14 @@ from growth import HIGHEST, exponent
 import goldrank
 from goldrank.io.text.delimited import _GAP
 from goldrank.io.text.judged_lines import _LETOR
+from goldrank.io.wide_tables import ranked_columns
 from goldrank.judging.log import JudgementLog
 from goldrank.judging.log_events import Entry, checked, standing_numbers
 from goldrank.judging.parse import read_answer
 from goldrank.judging.prompt import Prompt
 from goldrank.match.guards import DEFAULT, TextFacts, refusing
 from goldrank.match.locate import SourceText
-from goldrank.match.tokens import words
+from goldrank.match.tokens import _without_edges, words
 from goldrank.match.units import claims, entities, sentences
 
 pytestmark = pytest.mark.slow
@@ -71,6 +72,8 @@ TEXTS = {
     "citations": ("[1, ", ""),
     "number words": ("five ", ""),
     "lines of headings": ("# a\n", ""),
+    "a rule of a table that is none": ("-", "x|"),
+    "rows of a table": ("|-", "x"),
 }
 
 
@@ -111,6 +114,17 @@ def test_long_quotations_that_are_nowhere():
 def test_lines_of_letor():
     for line in (b"1 qid:1" + b" " * 3, b"x", b"1 qid:1 1:1", b"1 qid:1#"):
         assert exponent(lambda size, line=line: line * size, _LETOR.fullmatch, 1_000) < HIGHEST
+
+
+def test_signs_within_a_part_of_a_text():
+    """32,000 full stops between two letters took 5 s."""
+    assert exponent(lambda size: "a" + "." * size + "b", _without_edges, 1_000) < HIGHEST
+
+
+@pytest.mark.parametrize("repeated", ["-.", " ", "1", "_1"])
+def test_names_of_columns(repeated):
+    """A line of 1 MB is a line; a name of 16,000 dashes and dots took a second, and four times as many 16."""
+    assert exponent(lambda size: [repeated * size + "x", "user"], ranked_columns, 1_000) < HIGHEST
 
 
 def test_gaps_of_tables():

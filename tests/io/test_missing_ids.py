@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -88,6 +90,10 @@ DOCUMENTS: dict[str, Callable[[Any], object]] = {
     "ids of texts": lambda d: evaluate_texts(
         [{"id": "q", "retrieved": [{"id": d}], "expected_ids": [d]}], ["P@1"]
     ),
+    "hits of a client": lambda d: as_run({"q": [SimpleNamespace(id="a", score=2.0), SimpleNamespace(id=d, score=1.0)]}),
+    "hits in an object": lambda d: as_run({"q": SimpleNamespace(points=[SimpleNamespace(id=d, score=1.0)])}),
+    "hits as dicts": lambda d: as_run({"q": [{"id": d, "score": 1.0}]}),
+    "documents of hits": lambda d: as_run({"q": [{"document": {"id": d}, "score": 1.0}]}),
     "Hugging Face": lambda d: huggingface.load("RR").compute(predictions=[["a", d]], references=[["a", d]]),
 }  # fmt: skip
 """What takes ids of documents alone."""
@@ -165,3 +171,26 @@ def test_what_stands_for_no_id(name: str) -> None:
 @pytest.mark.parametrize("value", ["None", "nan", " ", "0", 0, b"0", np.int64(0)])
 def test_what_is_an_id(value: Any) -> None:
     assert not ids.is_missing(value)
+
+
+@pytest.mark.parametrize("wrong", [1.5, np.float32(2), True, ("a",), ["a"], {"a": 1}, frozenset("a")])
+def test_hits_have_ids_and_not_any_value(wrong: Any) -> None:
+    """Each of them was the id that str() makes of it."""
+    with pytest.raises(GoldrankError):
+        as_run({"q": [SimpleNamespace(id=wrong, score=1.0)]})
+
+
+def test_hits_may_have_ids_of_their_own_kind() -> None:
+    uuid = UUID(int=5)
+    assert dict(as_run({"q": [SimpleNamespace(id=uuid, score=1.0)]})["q"]) == {str(uuid): 1.0}
+    assert dict(as_run({"q": [SimpleNamespace(id=np.int64(5), score=1.0)]})["q"]) == {"5": 1.0}
+
+
+@pytest.mark.parametrize("wrong", [1.5, True, (), ["a"], {}])
+def test_what_is_no_id_in_axions_items(wrong: Any) -> None:
+    """A mapping of fields that finds {} on both sides scored 1.0, because the texts '{}' are equal."""
+    item = axion.DatasetItem(actual_ranking=[{"id": wrong}], expected_reference=[{"id": wrong}])
+    for name in AXION:
+        result = getattr(axion, name)().score(item)
+        assert math.isnan(result.score)
+        assert "is not an id" in result.explanation

@@ -270,3 +270,23 @@ def test_texts_stay_in_their_line(prompt, text):
     user = made[-1]["content"]
     texts = [json.loads(line.partition(": ")[2]) for line in user.splitlines() if not line.startswith("marker:")]
     assert set(texts) == {text}, "what a model reads is the text itself"
+
+
+@pytest.mark.parametrize(
+    "reason",
+    ["\\ud800", "\\udfff\\ud800", "\\u0000", "\\u001b[31m", "\\u202e", "x" * 300_000],
+    ids=lambda text: text[:12],
+)
+def test_strange_reasons_keep_their_grades(log, reason):
+    """JSON may spell half a surrogate pair, which no file can hold: the paid grade is kept, and the log goes on."""
+
+    def behave(request, number):
+        marker, _ = fields(request)
+        return answer(request, content=f'{{"marker": "{marker}", "reason": "{reason}", "grade": 1}}')
+
+    with serving(behave) as chat:
+        found = run(chat.url, items(2), log)
+    assert set(found.grades.values()) == {1}
+    assert len(found.grades) == 2
+    assert [entry.grade for entry in log.entries()] == [1, 1]
+    assert len(log.qrels(by="any")) == len({item.query for item in items(2)})

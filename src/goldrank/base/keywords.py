@@ -65,7 +65,10 @@ READERS = {
     "shard": "qrels.shard(2, 8)",
     "judged_by": "qrels.by('human') or qrels.by('model')",
     "k": "the measure: 'nDCG@5'",
-    "duplicates": "the convention of an evaluation; run.drop_duplicates() keeps one line of each document",
+    "duplicates": (
+        "the convention of an evaluation, in which judgements= is the rule for judgements; "
+        "run.drop_duplicates() keeps one line of each document"
+    ),
     "depth": "the measure's cut-off: 'nDCG@100'",
     "name": "the noun: Run(results, name=...), scores.renamed(name)",
     "names": "the runs: Run(results, name=...), {'old': run, 'new': other}",

@@ -19,6 +19,7 @@ from goldrank.base.satellites import CommandEntry
 from goldrank.cli import examples, hints, old_names
 from goldrank.cli.commands import Group, Helpful
 from goldrank.cli.output import discard, echo, say
+from goldrank.cli.privacy import narrowed
 
 COMMANDS = {
     name: CommandEntry(group, f"goldrank.cli.{module}", words)
@@ -257,7 +258,8 @@ def run(args: list[str] | None = None) -> int:
     try:
         _check_words(args or ())
         # click returns the code of a command that exits; commands return nothing themselves.
-        code = group.main(args, prog_name="goldrank", standalone_mode=False)
+        with narrowed(words):
+            code = group.main(args, prog_name="goldrank", standalone_mode=False)
     except click.exceptions.Exit as finished:
         return finished.exit_code
     except click.ClickException as error:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.base import satellites
+from goldrank.base import ids, satellites
 from goldrank.base.errors import InputError
 from goldrank.base.packages import installed, needed
 from goldrank.data.blocks import BlockSource
@@ -23,7 +23,7 @@ from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
-from goldrank.io.sources import ByteSource
+from goldrank.io.sources import ByteSource, open_source
 
 if TYPE_CHECKING:
     from goldrank.cli.options import ReadingOptions
@@ -152,10 +152,17 @@ def _catalogue(words: dict[str, Any], reading: ReadingOptions) -> Catalogue:
     return Catalogue(**words)
 
 
+_DELIMITERS = {".csv": ",", ".tsv": "\t"}
+
+
 def item_ids(path: str) -> list[str]:
-    """The ids of items: a line each, or the first column of a CSV or TSV file whose first line names columns."""
-    lines = Path(path).read_text("utf-8").splitlines()
-    delimiter = {".csv": ",", ".tsv": "\t"}.get(Path(path).suffix.lower())
+    """The ids of items: a line each, or the first column of a CSV or TSV file whose first line names columns.
+
+    The file may be packed, as every other.
+    """
+    lines = [ids.decode(line) for _, line in open_source(path).lines()]
+    endings = [ending.lower() for ending in Path(path).suffixes[-2:]]
+    delimiter = next((sign for ending, sign in _DELIMITERS.items() if ending in endings), None)
     if delimiter is not None:
         import csv
 
@@ -167,9 +174,10 @@ def item_ids(path: str) -> list[str]:
 def _json_by_item(path: str, flag: str) -> dict[str, Any]:
     import json
 
+    text = open_source(path).read()
     try:
-        by_item = json.loads(Path(path).read_bytes())
-    except ValueError as error:
+        by_item = json.loads(text)
+    except (ValueError, RecursionError) as error:
         raise InputError(f"{flag} is not JSON: {error}", where=path, hint='It is {"ITEM": ..., ...}.') from None
     if not isinstance(by_item, dict):
         raise InputError(f"{flag} is not an object", where=path, hint='It is {"ITEM": ..., ...}.')

@@ -78,7 +78,7 @@ def positive(k: object, noun: str = "k") -> int:
     """A cut-off as an int; raise unless it is a positive integer."""
     if not is_whole(k) or k < 1:
         message = f"{noun} is {k!r}; it must be a positive integer"
-        raise OptionError(message, hint=f"For example {noun}=10.", code="bad-number")
+        raise OptionError(message, hint="For example 10.", code="bad-number")
     return int(k)
 
 

@@ -13,6 +13,7 @@ from goldrank.base.errors import Position
 from goldrank.base.notes import Note
 from goldrank.core import core
 from goldrank.data.id_column import IdColumn, repeated_pairs
+from goldrank.data.read_only import read_only
 
 Id = TypeVar("Id", str, bytes)
 Grade = int | float
@@ -110,6 +111,10 @@ class JudgementColumns:
     grade: np.ndarray
     docs: IdColumn
     """The document of each row; distinct within a query."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "start", read_only(self.start))
+        object.__setattr__(self, "grade", read_only(self.grade))
 
     @classmethod
     def of(cls, rows: Judgements, judgements: str) -> tuple[JudgementColumns, int] | None:

@@ -34,7 +34,7 @@ from goldrank.data.judgement_columns import (
 from goldrank.data.judgement_columns import Grade as Grade
 from goldrank.data.judgement_columns import Judgements as Judgements
 from goldrank.data.placements import Ideals
-from goldrank.data.read_only import ReadOnlyRows
+from goldrank.data.read_only import ReadOnlyRows, read_only
 
 if TYPE_CHECKING:
     import pandas
@@ -65,9 +65,16 @@ class JudgementArrays:
     grade: np.ndarray
     """The grade of each row."""
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "start", read_only(self.start))
+        object.__setattr__(self, "grade", read_only(self.grade))
+
     @cached_property
     def descending(self) -> np.ndarray:
         """Every judged grade, descending within its query."""
+        return read_only(self._descending())
+
+    def _descending(self) -> np.ndarray:
         falls = self.grade[1:] <= self.grade[:-1]
         falls[self.start[1:-1][(self.start[1:-1] > 0) & (self.start[1:-1] < len(self.grade))] - 1] = True
         if falls.all():

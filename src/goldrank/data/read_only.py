@@ -1,10 +1,12 @@
-"""Read-only views of rows."""
+"""Read-only views of rows and of arrays."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 from typing import TypeVar
+
+import numpy as np
 
 Id = TypeVar("Id", str, bytes)
 Number = TypeVar("Number", bound=float)
@@ -41,3 +43,16 @@ class ReadOnlyRows(Mapping[Id, Mapping[Id, Number]]):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._rows!r})"
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view of an array that cannot be written to.
+
+    >>> read_only(np.zeros(2))[0] = 1
+    Traceback (most recent call last):
+        ...
+    ValueError: assignment destination is read-only
+    """
+    view = array.view()
+    view.flags.writeable = False
+    return view

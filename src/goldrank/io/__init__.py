@@ -69,7 +69,7 @@ def read_run(
     Returns
     -------
     Run
-        Files are read when the run is used.
+        Files and data frames are read when the run is used: do not change them before.
 
     Raises
     ------

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from goldrank.io import aliases
 from goldrank.io.objects.field_values import absent
 
-_NUMBERED = re.compile(r"(?P<stem>.*?)[ _\-.#@]*(?P<number>[0-9]{1,4})")
+_DIGITS = "0123456789"
+_BEFORE_NUMBERS = " _-.#@"
+_LONGEST = 4
+"""Digits of the number of a column."""
 _NO_DOCUMENTS = {
     *aliases.COLUMNS["score"], *aliases.COLUMNS["rank"], *aliases.COLUMNS["distance"], *aliases.COLUMNS["grade"],
     "prob", "probability", "weight", "feature", "f", "dim", "emb", "embedding", "vector", "split", "fold",
@@ -31,16 +33,28 @@ def ranked_columns(present: Iterable[str]) -> tuple[str, ...]:
     """
     by_stem: dict[str, dict[int, str]] = {}
     for name in present:
-        matched = _NUMBERED.fullmatch(name)
-        if matched is not None:
-            stem = aliases.normal(matched["stem"])
-            by_stem.setdefault(stem, {})[int(matched["number"])] = name
+        stem, number = _numbered(name)
+        if number:
+            by_stem.setdefault(aliases.normal(stem), {})[int(number)] = name
 
     rankings = [_in_order(names) for stem, names in by_stem.items() if stem not in _NO_DOCUMENTS]
     complete = [names for names in rankings if len(names) >= FEWEST]
     if len(complete) != 1:
         return ()
     return complete[0]
+
+
+def _numbered(name: str) -> tuple[str, str]:
+    """The stem and the number of a column's name; "" if it has no number.
+
+    >>> _numbered("rec_12"), _numbered("rec")
+    (('rec', '12'), ('rec', ''))
+    """
+    digits = len(name) - len(name.rstrip(_DIGITS))
+    if not digits:
+        return name, ""
+    begin = len(name) - min(digits, _LONGEST)
+    return name[:begin].rstrip(_BEFORE_NUMBERS), name[begin:]
 
 
 def _in_order(names: Mapping[int, str]) -> tuple[str, ...]:

@@ -228,7 +228,7 @@ def verbatim_places(text: str, part: str) -> Stretches:
     >>> verbatim_places("Say it: it is so; it is so!", "it is so.")
     [(8, 16), (18, 26)]
     """
-    stretches = _raw_places(text, _EDGES.sub("", part))
+    stretches = _raw_places(text, _without_edges(part))
     if stretches:
         return stretches
 
@@ -248,7 +248,20 @@ def verbatim_places(text: str, part: str) -> Stretches:
     return stretches
 
 
-_EDGES = re.compile(r"^[\W_]+|[\W_]+\Z")
+_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
+
+
+def _without_edges(part: str) -> str:
+    """A part of a text without the signs at its ends. No pattern of its end: a run of signs would be searched n² times.
+
+    >>> _without_edges("(so-called)")
+    'so-called'
+    """
+    first = _LETTER_OR_DIGIT.search(part)
+    last = _LETTER_OR_DIGIT.search(part[::-1])
+    if first is None or last is None:
+        return ""
+    return part[first.start() : len(part) - last.start()]
 
 
 def _raw_places(text: str, inner: str) -> Stretches:

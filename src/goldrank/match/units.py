@@ -60,8 +60,8 @@ _END = re.compile(
 )
 _BLOCK_LINE = re.compile(r"[ \t]{0,3}(?:\#{1,6}[ \t]|\|)")
 """A heading, or a row of a table: a separate unit."""
-_RULE = re.compile(r"(?=.*\|)[|:\-\s]*-{2,}[|:\-\s]*")
-"""The line between the head of a table and its rows."""
+_NOT_OF_A_RULE = re.compile(r"[^|:\-\s]")
+"""What does not stand in the line between the head of a table and its rows."""
 _WORD_BEFORE = re.compile(r"[^\s(\[\"'“‘«]+$")
 _NEXT = re.compile(r"[\s(\[\"'“‘«„]*(.{0,12})", re.DOTALL)
 _LONGEST_WORD = 40
@@ -86,7 +86,14 @@ def sentences(text: str) -> list[str]:
         parts.append(text[begin : end.end()].strip())
         begin = end.end()
     parts.append(text[begin:].strip())
-    return [sentence for sentence in parts if sentence and not (sentence[0] in "|:-" and _RULE.fullmatch(sentence))]
+    return [sentence for sentence in parts if sentence and not _is_rule(sentence)]
+
+
+def _is_rule(sentence: str) -> bool:
+    """Whether it is the line between the head of a table and its rows. No pattern: dashes matched in n³ ways."""
+    if sentence[0] not in "|:-" or "--" not in sentence or "|" not in sentence.partition("\n")[0]:
+        return False
+    return _NOT_OF_A_RULE.search(sentence) is None
 
 
 def claims(text: str) -> list[str]:

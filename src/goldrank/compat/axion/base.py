@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Integral, Number
 from typing import Any, ClassVar, NamedTuple, TypedDict, Unpack
 
 from goldrank.base import ids
@@ -120,9 +121,22 @@ def _entries(
             where = f" (entry {number} of item {item.id!r})"
         if "id" not in entry:
             raise BadItemError(f"{FAILED}`{name}` items must be dicts with an 'id' key. Error: 'id'{where}")
-        if ids.is_missing(entry["id"]) and not metric.as_released:  # Axion's code takes None for the text 'None'
+        if not _is_id(entry["id"]) and not metric.as_released:  # Axion's code takes None for the text 'None'
             raise BadItemError(f"{FAILED}an 'id' of `{name}` is {entry['id']!r}, which is not an id{where}")
         yield str(entry["id"]), entry, where
+
+
+def _is_id(value: object) -> bool:
+    """Whether a value can be an id: text, a whole number, or an object that stands for one, such as a UUID.
+
+    >>> _is_id("doc1"), _is_id(1), _is_id(None), _is_id(1.5), _is_id({})
+    (True, True, False, False, False)
+    """
+    if isinstance(value, str | bytes):
+        return not ids.is_missing(value)
+    if isinstance(value, bool | Number | Collection):
+        return isinstance(value, Integral) and not isinstance(value, bool)
+    return not ids.is_missing(value)
 
 
 def _grade(entry: Mapping[str, Any], where: str, as_released: bool) -> float:

@@ -6,6 +6,7 @@ import inspect
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from operator import eq
 from typing import Any, ClassVar, TypeAlias
 
@@ -20,6 +21,13 @@ Values: TypeAlias = dict[str, Any]
 """The outputs of a metric for one query. `Any`: mostly numbers, and lists where a metric explains itself."""
 Columns: TypeAlias = Mapping[str, Sequence[Any]]
 """The values of each input (by its first name), one for each query."""
+
+
+def _is_finite(value: object) -> bool:
+    """Whether something is a finite number; databases return Decimals."""
+    if isinstance(value, Decimal):
+        return value.is_finite()
+    return is_number(value)
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ class Input:
             if not isinstance(value, str):
                 raise InputError(f"{where} is {value!r}, not a text")
         elif self.holds == "numbers":
-            if not is_list(value) or not all(map(is_number, value)):
+            if not is_list(value) or not all(map(_is_finite, value)):
                 raise InputError(f"{where} is {value!r}, not a list of numbers")
         elif self.holds == "texts" or not isinstance(value, str):
             checked_texts(value, f"{where} is")

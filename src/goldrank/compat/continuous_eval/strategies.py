@@ -40,8 +40,17 @@ def _check_texts(*texts: object) -> None:
             raise InputError(f"{text!r:.60} is a {type(text).__name__}, not a text", code="wrong-type")
 
 
+def _is_blank(text: str) -> bool:
+    """Whether a text has no character: the field is empty, or was named wrongly."""
+    return not text or text.isspace()
+
+
+def _same_words(retrieved: str, truth: str) -> bool:
+    return same(retrieved, truth) and not _is_blank(truth)
+
+
 class ExactChunkMatch(MatchingStrategy):
-    """Chunks that are equal.
+    """Chunks that are equal. A blank chunk equals nothing, except with `as_released=True`.
 
     >>> ExactChunkMatch().is_relevant("Paris", "paris")
     False
@@ -49,11 +58,13 @@ class ExactChunkMatch(MatchingStrategy):
 
     def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
         _check_texts(retrieved_component, ground_truth_component)
-        return same(retrieved_component, ground_truth_component)
+        return _same_words(retrieved_component, ground_truth_component)
 
     def in_release(self, release: str | None) -> TextRule:
         if type(self).is_relevant is not ExactChunkMatch.is_relevant:
             return super().in_release(release)
+        if release is None:
+            return _same_words
         return same
 
 
@@ -84,13 +95,20 @@ class RougeChunkMatch(MatchingStrategy):
 
     def is_relevant(self, retrieved_component: str, ground_truth_component: str) -> bool:
         _check_texts(retrieved_component, ground_truth_component)
-        return reaches(retrieved_component, ground_truth_component, self.threshold, self.inclusive is not False)
+        if _is_blank(ground_truth_component):
+            return False
+        return self._reaches(retrieved_component, ground_truth_component)
+
+    def _reaches(self, retrieved: str, truth: str) -> bool:
+        return reaches(retrieved, truth, self.threshold, self.inclusive is not False)
 
     def in_release(self, release: str | None) -> TextRule:
         if type(self).is_relevant is not RougeChunkMatch.is_relevant:
             return super().in_release(release)
-        if release != "0.2":
+        if release is None:
             return self.is_relevant
+        if release == "later":
+            return self._reaches
 
         more_than = self.type is MatchingStrategyType.CHUNK_MATCH
         if self.inclusive is not None:

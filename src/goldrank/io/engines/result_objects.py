@@ -9,8 +9,9 @@ Results are sorted, best first: scores are kept if they descend; else the order 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
+from numbers import Number
 from typing import TYPE_CHECKING, Any
 
 from goldrank.base import ids
@@ -133,9 +134,11 @@ def _id(hit: Any, where: str) -> Any:
         value = next((value for value in values if value is not None), None)
         if value is None or isinstance(value, Mapping | list):
             continue
-        if isinstance(value, str | bytes | int):
-            return value
-        return str(value)  # a UUID
+        if ids.is_missing(value):
+            raise ids.missing(value, "document id", where)
+        if isinstance(value, str | bytes | Number | Collection):
+            return value  # it is an id, or refused by type
+        return str(value)  # a UUID, or MongoDB's ObjectId
 
     names = getattr(hit, "__dict__", ())
     if isinstance(hit, Mapping):

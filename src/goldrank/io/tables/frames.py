@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
+import numpy as np
+
 from goldrank.base import ids
 from goldrank.base.errors import InputError
 from goldrank.base.forking import check_polars
@@ -28,7 +30,7 @@ def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
             return pl.DataFrame(frame).lazy()
 
     if hasattr(frame, "columns"):
-        columns = {str(c): list(frame[c]) for c in frame.columns}
+        columns = {str(c): _as_polars_knows(list(frame[c])) for c in frame.columns}
         try:
             return pl.DataFrame(columns, strict=True).lazy()
         except failures as error:
@@ -37,6 +39,13 @@ def to_lazy(frame: Any, name: str) -> pl.LazyFrame:
             raise InputError(f"cannot be read as a table: {first_line(error)}", where=name) from None
 
     raise InputError(f"{type(frame).__name__} is not a data frame", where=name)
+
+
+def _as_polars_knows(values: list[Any]) -> list[Any]:
+    """Values of a column, in which long doubles, which polars does not know, are doubles."""
+    if any(isinstance(value, np.longdouble) for value in values):
+        return [float(value) if isinstance(value, np.longdouble) else value for value in values]
+    return values
 
 
 def _check_texts(columns: Mapping[str, Sequence[Any]], name: str) -> None:
