@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -30,15 +31,18 @@ from goldrank.cli.options import (
     measures_option,
     queries_option,
     reading_options,
+    signature_option,
     slice_option,
     statistics_of,
     statistics_option,
 )
 from goldrank.cli.output import Output, output_options
+from goldrank.data.json_values import without_nan
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
-from goldrank.report.scores import parts, render
+from goldrank.report import show as result_forms
+from goldrank.report.scores import ScoreTables, Signed
 
 if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
@@ -48,6 +52,7 @@ if TYPE_CHECKING:
 @click.argument("inputs", metavar="QRELS RUN... | RECORDS | SCORES...", nargs=-1, required=True, type=FILE)
 @measures_option
 @by_query_option
+@signature_option
 @option("--interval", is_flag=True, heading=MEASURE, help="Show how sure each mean is.")
 @queries_option
 @slice_option
@@ -58,6 +63,7 @@ def command(
     inputs: tuple[str, ...],
     measures: tuple[str, ...],
     by_query: bool,
+    signed: Signed | None,
     interval: bool,
     queries: str | None,
     slices: tuple[str, ...],
@@ -74,6 +80,8 @@ def command(
     RECORDS hold both: questions with the ids that were expected and those that were retrieved. SCORES are what
     `-o scores.json` wrote, or baselines; those of shards of one run (--shard) are put together.
     """
+    if signed and (interval or slices):
+        raise click.UsageError("--signature is of scores; --interval and --slice show more than a signature says")
     if by_query and (interval or slices):
         raise click.UsageError("-q shows single queries; --interval and --slice are about their means")
     once(inputs)
@@ -87,7 +95,7 @@ def command(
         query_table = known_queries(queries, slices)
         show_intervals(scores, query_table, slices, statistics_of(statistics), output)
     else:
-        show_scores(scores, output, by_query)
+        show_scores(scores, output, by_query, signed)
 
 
 def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> ScoresByRun:
@@ -194,15 +202,31 @@ COMPLETE = ("json", "html")
 """Forms that have everything."""
 
 
-def show_scores(scores: Sequence[Scores], output: Output, by_query: bool) -> None:
+def show_scores(scores: Sequence[Scores], output: Output, by_query: bool, signed: Signed | None = None) -> None:
     """Show scores, and write them to files; those that end in .json can be loaded again."""
     result: Scores | ScoresByRun = scores[0]
     if len(scores) > 1:
         result = ScoresByRun([(run_scores.run, run_scores) for run_scores in scores])
 
-    writers = {form: partial(_rows, form, by_query, scores) for form in IN_ROWS}
-    output.show(result, lambda _: parts(scores, by_query), writers)
+    tables = ScoreTables(scores, by_query, signed)
+    writers: dict[str, Callable[[Any], str]] = {form: partial(_rows, tables, form) for form in IN_ROWS}
+    if signed is not None:
+        writers["terminal"] = partial(_rows, tables, "terminal")
+    if signed == "full":
+        writers |= {"json": partial(_with_run, tables), "html": partial(_rows, tables, "html")}
+    output.show(result, lambda _: tables.parts(), writers)
 
 
-def _rows(form: str, by_query: bool, scores: Sequence[Scores], _: object) -> str:
-    return render(scores, form, by_query)
+def _rows(tables: ScoreTables, form: str, _: object) -> str:
+    return result_forms.render(tables, form)
+
+
+def _with_run(tables: ScoreTables, result: Scores | ScoresByRun) -> str:
+    """JSON that can be loaded again, in which every signature has the run."""
+    data = without_nan(result.to_dict())
+    entries = data.get("runs", [data])
+    for entry, scores in zip(entries, tables.scores, strict=True):
+        entry["signature"] = scores.signature(full=True)
+        for name, column in entry["measures"].items():
+            column["signature"] = scores.signature(name, full=True)
+    return json.dumps(data, indent=1)
