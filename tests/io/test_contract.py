@@ -147,3 +147,49 @@ def test_names_in_camel_case(name, folded):
 def test_names_that_were_known_without_a_hump_stay_known():
     assert aliases.first_present(["movieId"], ("movieid",)) == "movieId"
     assert aliases.first_present(["searchText"], aliases.COLUMNS["query"]) == "searchText"
+
+
+# Spans, as collectors export them and as SDKs print them. d1 is second of two.
+
+
+def typed(value: object) -> dict:
+    """A value as OTLP writes it."""
+    if isinstance(value, float):
+        return {"doubleValue": value}
+    return {"stringValue": value}
+
+
+OPENINFERENCE = {
+    "openinference.span.kind": "RETRIEVER", "input.value": "what?",
+    "retrieval.documents.0.document.id": "x", "retrieval.documents.0.document.score": 2.0,
+    "retrieval.documents.1.document.id": "d1", "retrieval.documents.1.document.score": 1.0,
+}  # fmt: skip
+OPENTELEMETRY = {
+    "gen_ai.retrieval.query.text": "what?",
+    "gen_ai.retrieval.documents": '[{"id": "x", "score": 2.0}, {"id": "d1", "score": 1.0}]',
+}
+PHOENIX = {
+    "input.value": "what?",
+    "retrieval.documents": [{"document.id": "x"}, {"document": {"id": "d1"}}],
+}
+
+
+@pytest.mark.parametrize("attributes", [OPENINFERENCE, OPENTELEMETRY, PHOENIX])
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+@pytest.mark.parametrize("export", [True, False])
+def test_spans(attributes, ending, export, tmp_path):
+    other: dict = {"spanId": "2", "name": "llm", "attributes": {"openinference.span.kind": "LLM"}}
+    span: dict = {"spanId": "1", "name": "retrieve", "attributes": attributes}
+    if export and attributes is not PHOENIX:
+        other["attributes"] = []
+        span["attributes"] = [{"key": key, "value": typed(value)} for key, value in attributes.items()]
+    text = f"{json.dumps(span)}\n{json.dumps(other)}\n"
+    if ending == "json":
+        text = json.dumps([span, other])
+    if export:
+        text = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span, other]}]}]})
+    file = tmp_path / f"spans.{ending}"
+    file.write_text(text)
+    scores = evaluate({"what?": {"d1": 1}}, read_run(str(file)), ["RR"])
+    assert dict(scores) == {"RR": 0.5}
+    assert scores.queries == ("what?",)

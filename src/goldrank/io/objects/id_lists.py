@@ -21,6 +21,7 @@ from goldrank.base.errors import InputError, did_you_mean
 from goldrank.io import aliases
 from goldrank.io.columns import Columns
 from goldrank.io.objects.field_values import absent, as_mapping, value_at
+from goldrank.io.objects.spans import with_span
 from goldrank.io.questions.text_values import from_cell
 
 FIELD = {"qrels": "reference_ids", "run": "retrieved_ids"}
@@ -236,35 +237,6 @@ def _near(record: Mapping[str, Any], role: str) -> str:
         if suggestion:
             return f"{ids.show(str(key), 40)}: {suggestion}"
     return ""
-
-
-def with_span(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A span of OpenTelemetry or OpenInference with its documents as `retrieved`; other records unchanged."""
-    attributes = record.get("attributes")
-    fields = record
-    if isinstance(attributes, Mapping):
-        fields = {**attributes, **record}
-
-    documents = fields.get(aliases.SPAN_DOCUMENTS)
-    if isinstance(documents, str):
-        documents = from_cell(documents, aliases.SPAN_DOCUMENTS, Counter())
-    if documents is None:
-        documents = _flattened(fields)
-    if documents is None:
-        return record
-    return {**record, "retrieved": documents}
-
-
-def _flattened(fields: Mapping[Any, Any]) -> list[dict[str, Any]] | None:
-    """Documents whose fields have keys with their number; None if there are none."""
-    by_number: dict[int, dict[str, Any]] = {}
-    for key, value in fields.items():
-        if not isinstance(key, str):
-            continue
-        matched = aliases.SPAN_DOCUMENT.fullmatch(key)
-        if matched:
-            by_number.setdefault(int(matched[1]), {})[matched[2]] = value
-    return [by_number[number] for number in sorted(by_number)] or None
 
 
 def _have_ids(value: Any) -> bool:
