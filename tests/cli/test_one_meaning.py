@@ -11,6 +11,7 @@ import pytest
 
 from goldrank import Calls, Evidence, Fusion, Matching, Statistics
 from goldrank.base.errors import InputError, OptionError, Position
+from goldrank.base.validating import problems
 from goldrank.cli import all_commands, load, old_names, run, top_level
 from goldrank.cli.commands import HEADINGS, PromptCommand
 from goldrank.cli.error_line import error_line
@@ -20,7 +21,6 @@ from goldrank.cli.text_options import ANSWERS, EVIDENCE, MATCHING
 from goldrank.fusion.fuse_command import FUSION
 from goldrank.judging.judge_command import POOL
 from goldrank.judging.judge_options import CALLS
-from goldrank.referee.validating import problems
 
 OWN_PROGRAM = "trec_eval"
 """It keeps trec_eval's own options."""

@@ -193,3 +193,65 @@ def test_spans(attributes, ending, export, tmp_path):
     scores = evaluate({"what?": {"d1": 1}}, read_run(str(file)), ["RR"])
     assert dict(scores) == {"RR": 0.5}
     assert scores.queries == ("what?",)
+
+
+# Slips, and several systems.
+
+
+@pytest.mark.parametrize(
+    ("record", "words", "hint"),
+    [
+        ({"id": "q", "retreived_ids": ["a"], "expected_ids": ["a"]}, "retreived_ids", "Did you mean retrieved_ids?"),
+        ({"id": "q", "retrieved_ids": ["a"], "expected_id": ["a"]}, "expected_id", "Did you mean expected_ids?"),
+        (
+            {"id": "q", "retrieved_ids": ["a"], "expected_ids": ["a"], "forbiden_ids": ["b"]},
+            "forbiden_ids",
+            "forbidden",
+        ),
+        ({"id": "q", "retrievedIds": ["a"], "expectedIds": ["a"], "latencyMS": 1, "metadatas": {}}, "metadatas", "Did"),
+        ({"id": "q", "retrieved": [{"id": "a"}], "retrieved_ids": ["a"], "expected_ids": ["a"]}, "both", "Leave one"),
+        ({"id": "q", "retrieved_ids": ["a"], "expected": {"a": 1}, "expectedIds": ["a"]}, "both expected", "Leave one"),
+    ],
+)
+def test_slips_are_refused(record, words, hint, tmp_path):
+    file = in_file(tmp_path, record)
+    for read in (read_qrels, read_run):
+        with pytest.raises(InputError, match=words) as caught:
+            read(file)
+        assert hint in str(caught.value.hint)
+        assert caught.value.code == "bad-record"
+
+
+def test_fields_of_other_tools_are_no_slips(tmp_path):
+    record = {"id": "q", "retrieved_ids": ["x", "d1"], "expected_ids": ["d1"], "category": "how", "x_outcomes": 1}
+    file = in_file(tmp_path, record | {"user_input": "who?", "answer": "he", "calls": []})
+    assert evaluate(read_qrels(file), read_run(file), "RR")["RR"] == 0.5
+
+
+def test_several_systems(tmp_path, capsys):
+    """d1 is second for A, first for B."""
+    from goldrank.cli import run
+
+    common = {"id": "q", "expected_ids": ["d1"]}
+    records = [
+        common | {"system": "A", "retrieved_ids": ["x", "d1"]},
+        common | {"system": "B", "retrieved_ids": ["d1"]},
+    ]
+    file = in_file(tmp_path, *records)
+    assert run(["eval", file, "-m", "RR", "--as", "csv"]) == 0
+    assert capsys.readouterr().out == "run,RR\nA,0.5\nB,1.0\n"
+    with pytest.raises(InputError, match="several systems"):
+        read_run(file)
+    file = in_file(tmp_path, records[0], records[1] | {"expected_ids": ["x"]})
+    assert run(["eval", file, "-m", "RR"]) == 2
+    assert "expects something else" in capsys.readouterr().err
+
+
+def test_strict_renames_nothing(tmp_path, capsys):
+    from goldrank.cli import run
+
+    file = in_file(tmp_path, SHAPES["camelCase"])
+    assert run(["eval", file, "-m", "RR"]) == 0
+    assert run(["eval", file, "-m", "RR", "--strict"]) == 2
+    assert run(["eval", in_file(tmp_path, SHAPES["canonical"]), "-m", "RR", "--strict"]) == 0
+    capsys.readouterr()

@@ -136,6 +136,19 @@ def runner(tmp_path):
     return runner
 
 
+def test_before_and_after(runner):
+    """RR was 0.5 and 1, mean 0.75; now q1 has d1 first: mean 1."""
+    qrels, ranked = {"q1": {"d1": 1}, "q2": {"d7": 1}}, {"q1": ["x", "d1"], "q2": ["d7", "d2"]}
+    goldrank.Baseline(goldrank.evaluate(qrels, ranked, ["RR"])).save(str(runner.repository / "baseline.json"))
+    changed = [RECORDS[0] | {"retrieved": [{"id": "d1", "score": 2}]}, RECORDS[1]]
+    (runner.repository / "my.records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in changed))
+    runner.inputs["baseline"] = "baseline.json"
+    assert runner.push() == 0
+    assert "| RR | 0.7500 | 1.0000 | +0.2500 |" in runner.comments[0].replace("\\", "")
+    page = Path(runner.outputs["report"]) / "report.html"
+    assert runner.outputs["signature"] in page.read_text()
+
+
 def test_green(runner):
     """RR of q1 is 1/2, of q2 it is 1: the mean is 0.75."""
     assert runner.push() == 0

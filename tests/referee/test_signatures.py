@@ -8,11 +8,11 @@ import re
 import pytest
 
 from goldrank import History, InputError, OptionError, Signature, compare, evaluate, explain_signature, gate
+from goldrank.base.validating import problems
 from goldrank.cli import group, run
 from goldrank.data.signature import in_latex, in_markdown, written
 from goldrank.referee.explaining import explain_words
 from goldrank.referee.reading import mended, parted, with_quotes
-from goldrank.referee.validating import problems
 
 TEXT = (
     "goldrank:1.0.0 measure:nDCG(gain=exp2)@10,AP(rel=2) rules:trec_eval-10 qrels:52b5f5a0da46/2q/3j "

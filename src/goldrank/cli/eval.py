@@ -41,6 +41,7 @@ from goldrank.data.json_values import without_nan
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
+from goldrank.io.contract import BAD_RECORD, SEVERAL_SYSTEMS, by_system, check_strictly, records_of
 from goldrank.report import show as result_forms
 from goldrank.report.scores import ScoreTables, Signed
 
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
 @measures_option
 @by_query_option
 @signature_option
+@option("--strict", is_flag=True, help="Records: hold the file to `goldrank schema record`; no other names.")
 @option("--interval", is_flag=True, heading=MEASURE, help="Show how sure each mean is.")
 @queries_option
 @slice_option
@@ -64,6 +66,7 @@ def command(
     measures: tuple[str, ...],
     by_query: bool,
     signed: Signed | None,
+    strict: bool,
     interval: bool,
     queries: str | None,
     slices: tuple[str, ...],
@@ -85,6 +88,8 @@ def command(
     if by_query and (interval or slices):
         raise click.UsageError("-q shows single queries; --interval and --slice are about their means")
     once(inputs)
+    if strict:
+        _check_strictly(inputs)
     if is_saved(inputs[0]):
         reading.refuse(SAVED_ALREADY)
         scores = _saved(inputs, measures)
@@ -96,6 +101,14 @@ def command(
         show_intervals(scores, query_table, slices, statistics_of(statistics), output)
     else:
         show_scores(scores, output, by_query, signed)
+
+
+def _check_strictly(inputs: tuple[str, ...]) -> None:
+    """Refuse a file of records that the schema does not allow."""
+    if len(inputs) > 1 or inputs[0] == "-":
+        raise click.UsageError("--strict is for one file of records")
+    for where, record in records_of(inputs[0]):
+        check_strictly(record, where)
 
 
 def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> ScoresByRun:
@@ -115,12 +128,12 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
 
     # Measures of subtopics and of preferences decide how their file is read; `open_qrels` reads any other.
     judged = judgements_for(parse_all(measures or None), source)
-    if judged is source:
-        judged = open_qrels(source, reading)
     if runs:
+        if judged is source:
+            judged = open_qrels(source, reading)
         opened = open_runs(runs, reading)
     else:
-        opened = Runs([_retrieved(source, reading)])
+        judged, opened = _from_records(source, judged, reading)
 
     watched = []
     if not reading.by_tag:
@@ -134,6 +147,23 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
             depth=reading.depth,
             catalogue=catalogue_of(reading),
         )
+
+
+def _from_records(source: Any, judged: Any, reading: ReadingOptions) -> tuple[Any, Runs]:
+    """The judgements and the run of a file that has both, or its runs if it has several systems."""
+    from goldrank.io import as_qrels, as_run
+
+    try:
+        if judged is source:
+            judged = open_qrels(source, reading)
+        return judged, Runs([_retrieved(source, reading)])
+    except InputError as error:
+        if error.code != SEVERAL_SYSTEMS:
+            raise
+
+    questions, systems = by_system(source)
+    runs = [(name, as_run(records, name=name)) for name, records in systems.items()]
+    return as_qrels(list(questions.values())), Runs(runs)
 
 
 def scores_of(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> list[Scores]:
@@ -167,6 +197,8 @@ def _retrieved(source: Any, reading: ReadingOptions) -> Run:
         reading.columns.check_used()
         len(run)  # of some formats nothing was read so far
     except InputError as error:
+        if error.code in (BAD_RECORD, SEVERAL_SYSTEMS):
+            raise
         problem = error.what
         if error.where is not None:
             problem = f"{error.where}: {error.what}"
