@@ -46,7 +46,7 @@ def check_strictly(record: Any, where: str) -> None:
     """Refuse a record that the schema does not allow."""
     for problem in problems(record, "record"):
         hint = "`goldrank schema record` prints the schema; without --strict other names are understood."
-        raise InputError(problem, where=where, hint=hint, code=BAD_RECORD)
+        raise InputError(problem, where=where, hint=hint, code="bad-record")
 
 
 def records_of(source: Any) -> Iterator[tuple[str, Any]]:
@@ -81,13 +81,13 @@ def by_system(source: Any) -> tuple[dict[str, dict[str, Any]], dict[str, list[An
         question = next((record[name] for name in ("id", "question") if record.get(name) is not None), None)
         if system is None or question is None:
             hint = "Where there are several systems, every record has a system, and an id or a question."
-            raise InputError("has no system or no id", where=where, hint=hint, code=BAD_RECORD)
+            raise InputError("has no system or no id", where=where, hint=hint, code="bad-record")
 
         before = questions.setdefault(str(question), record)
         if any(before.get(name) != record.get(name) for name in ("expected", "expected_ids")):
             problem = f"the question '{ids.show(str(question))}' expects something else than in an earlier record"
             hint = "What is expected of a question is the same for all systems."
-            raise InputError(problem, where=where, hint=hint, code=BAD_RECORD)
+            raise InputError(problem, where=where, hint=hint, code="bad-record")
         systems.setdefault(str(system), []).append(record)
     return questions, systems
 
@@ -95,7 +95,7 @@ def by_system(source: Any) -> tuple[dict[str, dict[str, Any]], dict[str, list[An
 def _check_shape(keys: tuple[str, ...], named: frozenset[str], where: str) -> None:
     problem = _problem_of(keys, named)
     if problem is not None:
-        raise InputError(problem[0], where=where, hint=problem[1], code=BAD_RECORD)
+        raise InputError(problem[0], where=where, hint=problem[1], code="bad-record")
 
 
 @cache

@@ -95,7 +95,7 @@ class IdLists:
             if query in seen and not absent(record.get("system")):
                 problem = f"the question '{ids.show(query)}' has answers of several systems"
                 hint = "`goldrank eval FILE` shows systems side by side; in Python read the records of one system."
-                raise InputError(problem, where=where, hint=hint, code=contract.SEVERAL_SYSTEMS)
+                raise InputError(problem, where=where, hint=hint, code="several-systems")
             if query in seen:
                 problem = f"the question '{ids.show(query)}' is duplicated, first at {seen[query]}"
                 hint = "Each question has a different id: name the field that holds it with --map query=NAME."
@@ -240,7 +240,7 @@ class IdLists:
         if "searches" in record or "calls" in record:
             near = "It has several searches for a question: `goldrank.score_searches` in Python measures those."
         if near:
-            code = contract.BAD_RECORD
+            code = "bad-record"
         hint = f"{near} Say where they are: --map {role}=NAME, or columns={{'{role}': ...}}; known names are {known}."
         return InputError(f"has no ids that were {state}; it has: {keys}", where=where, hint=hint.strip(), code=code)
 
@@ -273,7 +273,7 @@ def _are_scored(value: Any, where: str) -> bool:
         index = scored.index(not scored[0])
         hint = "Give all of them a score, which then orders them, or none: then the list does."
         problem = "some documents have a score, and some have none"
-        raise InputError(problem, where=f"{where}[{index}]", hint=hint, code=contract.BAD_RECORD)
+        raise InputError(problem, where=f"{where}[{index}]", hint=hint, code="bad-record")
     return bool(scored) and all(scored)
 
 
