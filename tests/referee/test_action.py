@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -362,3 +363,59 @@ def test_a_referee_needs_the_packages_of_the_image_only(tmp_path, words):
     tmp_path.chmod(0o755)
     assert done.returncode == 0, done.stderr
     assert "0.7500" in done.stdout
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that other users may read, which those of pytest are not."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+@pytest.mark.slow
+def test_the_steps_of_the_image_in_an_empty_folder(open_folder):
+    """The commands of `RUN`, with folders in place of those of the image; then as a user who can write nowhere."""
+    tmp_path = open_folder
+    wheels = tmp_path / "w"
+    built = subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(wheels), str(ROOT)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if built.returncode:
+        pytest.skip(f"the wheel cannot be built here: {built.stderr[-300:]}")
+
+    text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
+    (command,) = re.findall(r"^RUN (.*)$", text, re.MULTILINE)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    command = command.replace("python3.13", version).replace("python -m venv", f"{sys.executable} -m venv")
+    command = command.replace("/w/", f"{wheels}/").replace(" /v", f" {tmp_path}/v")
+    installed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    if installed.returncode:
+        pytest.skip(f"packages cannot be installed here: {installed.stderr[-300:]}")
+    assert not list((tmp_path / "v" / "bin").glob("pip*"))
+
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    (data / "other.jsonl").write_text((data / "records.jsonl").read_text().replace("d7", "d8", 1))
+    as_nobody = []
+    if os.geteuid() == 0 and shutil.which("setpriv"):
+        as_nobody = ["setpriv", "--reuid=65532", "--regid=65532", "--clear-groups"]
+    data.chmod(0o555)
+    environment = {"PATH": f"{tmp_path}/v/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/tmp"}
+    for words, code in (
+        (["eval", "records.jsonl", "-m", "RR", "--signature"], 0),
+        (["gate", "records.jsonl", "--rule", "RR >= 0.9"], 1),
+        (["compare", "records.jsonl", "a=records.jsonl", "b=other.jsonl", "-m", "RR"], 0),
+        (["conformance", "--command", "cat", "-m", "RR"], 2),
+        (["schema", "record"], 0),
+    ):
+        done = subprocess.run(
+            [*as_nobody, "goldrank", *words], cwd=data, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, (words, done.stderr)
+    data.chmod(0o755)
