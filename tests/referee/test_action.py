@@ -419,3 +419,23 @@ def test_the_steps_of_the_image_in_an_empty_folder(open_folder):
         )
         assert done.returncode == code, (words, done.stderr)
     data.chmod(0o755)
+
+
+@pytest.mark.parametrize(("rule", "code"), [("RR >= 0.7", 0), ("RR >= 0.8", 1)])
+def test_the_script_of_the_template(tmp_path, rule, code):
+    """Its lines but the installation, with its variables: RR is 0.75."""
+    _, job = yaml.safe_load_all((ROOT / "templates" / "goldrank.yml").read_text())
+    install, *lines = job["goldrank"]["script"]
+    assert install.startswith("pip install")
+    (tmp_path / "my.records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    (tmp_path / "rules.toml").write_text(f'rules = ["{rule}"]\n')
+    command = tmp_path / "goldrank"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m goldrank "$@"\n')
+    command.chmod(0o755)
+    variables = {"GOLDRANK_RECORDS": "my.records.jsonl", "GOLDRANK_RULES": "rules.toml"}
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", **variables}
+    done = subprocess.run(["bash", "-e", "-c", "\n".join(lines)], cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == code
+    assert "<testsuite" in (tmp_path / "gate.xml").read_text()
+    for path in job["goldrank"]["artifacts"]["paths"]:
+        assert (tmp_path / path).exists()
