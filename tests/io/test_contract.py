@@ -252,6 +252,6 @@ def test_strict_renames_nothing(tmp_path, capsys):
 
     file = in_file(tmp_path, SHAPES["camelCase"])
     assert run(["eval", file, "-m", "RR"]) == 0
-    assert run(["eval", file, "-m", "RR", "--strict"]) == 2
-    assert run(["eval", in_file(tmp_path, SHAPES["canonical"]), "-m", "RR", "--strict"]) == 0
+    assert run(["eval", file, "-m", "RR", "--contract"]) == 2
+    assert run(["eval", in_file(tmp_path, SHAPES["canonical"]), "-m", "RR", "--contract"]) == 0
     capsys.readouterr()

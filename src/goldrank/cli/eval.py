@@ -54,7 +54,9 @@ if TYPE_CHECKING:
 @measures_option
 @by_query_option
 @signature_option
-@option("--strict", is_flag=True, help="Records: hold the file to `goldrank schema record`; no other names.")
+@option(
+    "--contract", "strict", is_flag=True, help="Records: hold the file to `goldrank schema record`; no other names."
+)
 @option("--interval", is_flag=True, heading=MEASURE, help="Show how sure each mean is.")
 @queries_option
 @slice_option
@@ -106,7 +108,7 @@ def command(
 def _check_strictly(inputs: tuple[str, ...]) -> None:
     """Refuse a file of records that the schema does not allow."""
     if len(inputs) > 1 or inputs[0] == "-":
-        raise click.UsageError("--strict is for one file of records")
+        raise click.UsageError("--contract is for one file of records")
     for where, record in records_of(inputs[0]):
         check_strictly(record, where)
 

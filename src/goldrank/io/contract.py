@@ -2,7 +2,7 @@
 
 Records of other tools have fields of their own, so an unknown field is no error. But a field whose name is nearly that
 of one of the contract is a slip, which would otherwise be read as nothing. `goldrank schema record --check` and
-`goldrank eval --strict` hold a file to all of the schema.
+`goldrank eval --contract` hold a file to all of the schema.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def check_fields(record: Mapping[Any, Any], where: str, named: Iterable[str] = (
 def check_strictly(record: Any, where: str) -> None:
     """Refuse a record that the schema does not allow."""
     for problem in problems(record, "record"):
-        hint = "`goldrank schema record` prints the schema; without --strict other names are understood."
+        hint = "`goldrank schema record` prints the schema; without --contract other names are understood."
         raise InputError(problem, where=where, hint=hint, code="bad-record")
 
 
