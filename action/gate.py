@@ -24,7 +24,7 @@ from goldrank import (
     read_qrels,
     read_run,
 )
-from goldrank.data.table import Sentence
+from goldrank.data.table import Head, Sentence, Table
 from goldrank.gating.verdict import Verdict
 from goldrank.gating.verdict_report import github, junit
 from goldrank.gating.verdict_report import parts as parts_of_verdict
@@ -65,6 +65,18 @@ def output(name: str, value: str) -> None:
         file.write(f"{name}<<{delimiter}\n{value}\n{delimiter}\n")
 
 
+def before_and_after(baseline: Baseline, scores: Scores) -> str:
+    """A table of what measures were in the baseline, and are now."""
+    rows = []
+    for measure, after in scores.items():
+        before = baseline.scores.mean.get(measure)
+        if before is not None:
+            rows.append([measure, f"{before:.4f}", f"{after:.4f}", f"{after - before:+.4f}"])
+    if not rows:
+        return ""
+    return markdown.write([Table([*Head.texts("measure"), *Head.numbers("before", "after", "change")], rows)])
+
+
 def main() -> None:
     """Measure, decide, write."""
     report = Path(os.environ["RUNNER_TEMP"]) / "goldrank-report"
@@ -72,13 +84,14 @@ def main() -> None:
     title = " ".join(os.environ.get("GOLDRANK_TITLE", "").split()) or "Ranking quality"
     scores: Scores | None = None
     verdict: Verdict | None = None
+    baseline: Baseline | None = None
     try:
         if os.environ.get("GOLDRANK_FAIL_ON", "fail") not in FAIL_ON:
             raise OptionError(f"fail-on must be one of {', '.join(FAIL_ON)}")
         rules = Rules.load(given("RULES")) if given("RULES") else None
+        baseline = Baseline.load(given("BASELINE")) if given("BASELINE") else None
         scores = scored(rules)
         if rules is not None:
-            baseline = Baseline.load(given("BASELINE")) if given("BASELINE") else None
             verdict = gate(scores, rules, baseline)
     except GoldrankError as error:
         verdict = Verdict.undecided("run", error)
@@ -97,6 +110,12 @@ def main() -> None:
         if verdict is None:
             parts.append(markdown.write([long_table([scores])]))
         parts.append(f"\n`{signature}`\n")
+        if baseline is not None:
+            parts.insert(1, before_and_after(baseline, scores))
+    if verdict is not None:
+        verdict.save(report / "report.html")
+    elif scores is not None:
+        scores.save(report / "report.html")
     text = "\n".join(parts)
     (report / "report.md").write_text(text, encoding="utf-8")
     with open(os.environ["GITHUB_STEP_SUMMARY"], "a", encoding="utf-8") as summary:

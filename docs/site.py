@@ -18,6 +18,7 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 
+import agent_pages
 import measure_pages
 import reference
 
@@ -77,6 +78,8 @@ def tree() -> dict[str, str | Path]:
     made |= dict([*measure_pages.pages(), *reference.command_pages(), *reference.api_pages()])
     made = {place: whole_code(text) if isinstance(text, str) else text for place, text in made.items()}
     made |= {f"assets/{path.name}": path for path in sorted((DOCS / "site_files").iterdir())}
+    pages = {place: text for place, text in made.items() if isinstance(text, str) and place.endswith(".md")}
+    made |= agent_pages.files(pages, menu(list(pages)))
     return made
 
 

@@ -10,9 +10,11 @@ import click
 import pytest
 
 from goldrank import Calls, Evidence, Fusion, Matching, Statistics
-from goldrank.base.errors import OptionError
+from goldrank.base.errors import InputError, OptionError, Position
+from goldrank.base.validating import problems
 from goldrank.cli import all_commands, load, old_names, run, top_level
 from goldrank.cli.commands import HEADINGS, PromptCommand
+from goldrank.cli.error_line import error_line
 from goldrank.cli.nouns import NounOption, NounType
 from goldrank.cli.options import CATALOGUE, CONVENTION, STATISTICS
 from goldrank.cli.text_options import ANSWERS, EVIDENCE, MATCHING
@@ -193,12 +195,62 @@ def test_an_error_is_one_line_of_json(capsys: Any, tmp_path: Any, monkeypatch: A
     assert run(["eval", "q", "r", "--as", "json"]) == 2
     out, err = capsys.readouterr()
     assert out == ""
-    error = json.loads(err)["error"]
-    assert set(error) == {"code", "what", "where", "hint"}
-    assert error["where"]["file"] == "q"
-    assert error["where"]["line"] == 2
+    error = json.loads(err)
+    assert problems(error, "error") == []
+    assert (error["where"]["file"], error["where"]["line"]) == ("q", 2)
+    assert (error["exit_code"], error["command"]) == (2, "eval")
     assert run(["eval", "q", "--as=json", "--no-such"]) == 2
-    assert json.loads(capsys.readouterr().err)["error"]["code"] == "usage"
+    usage = json.loads(capsys.readouterr().err)
+    assert problems(usage, "error") == []
+    assert usage["code"] == "usage"
+
+
+def test_errors_are_json_by_the_environment(capsys: Any, tmp_path: Any, monkeypatch: Any) -> None:
+    import json
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("GOLDRANK_ERRORS", "json")
+    for words in (["history", "show", "1", "--db", "none.db"], ["schema", "recor"], ["no-such-command"], ["eval", "q"]):
+        code = run(words)
+        error = json.loads(capsys.readouterr().err.splitlines()[-1])
+        assert problems(error, "error") == [], error
+        assert error["exit_code"] == code
+
+
+@pytest.mark.parametrize(
+    ("where", "place", "start"),
+    [
+        ("a.jsonl:3, retrieved[1]", {"file": "a.jsonl", "line": 3}, "retrieved[1]: "),
+        ("C:\\x.run:12:4", {"file": "C:\\x.run", "line": 12, "column": 4}, ""),
+        (Position("a", 2), {"file": "a", "line": 2}, ""),
+        ("qrels", {"file": "qrels"}, ""),
+        (None, None, ""),
+    ],
+)
+def test_where_an_error_is(where: Any, place: Any, start: str) -> None:
+    import json
+
+    facts = json.loads(error_line(InputError("is wrong", where=where), 2, "eval"))
+    assert problems(facts, "error") == []
+    assert facts["where"] == place
+    assert facts["what"] == f"{start}is wrong"
+    assert facts["code"] == "input-error"
+
+
+def test_a_fault_of_goldrank_is_a_bug(capsys: Any, monkeypatch: Any) -> None:
+    import json
+
+    from goldrank import cli
+
+    def fault(*words: Any, **more: Any) -> None:
+        raise RuntimeError("x\n::error::y")
+
+    monkeypatch.setattr(cli.group, "main", fault)
+    assert run(["eval", "--as", "json"]) == 2
+    error = json.loads(capsys.readouterr().err)
+    assert problems(error, "error") == []
+    assert error["code"] == "bug"
+    assert "\n" not in error["what"]
 
 
 def test_json_has_the_notes(capsys: Any, tmp_path: Any, monkeypatch: Any) -> None:

@@ -236,3 +236,14 @@ def test_pages_fit_and_search_works_from_disk(built: Path, browser: Any) -> None
             page.wait_for_selector(".md-search-result__item:nth-child(1) h1:text-is('RR')", timeout=30_000)
         context.close()
     assert not foreign
+
+
+def test_programs_that_read_have_every_page(site: ModuleType, tree: dict[str, Any]) -> None:
+    pages = [place for place, text in tree.items() if isinstance(text, str) and place.endswith(".md")]
+    assert len(pages) > 50
+    for place in pages:
+        assert f"({place.removesuffix('.md')}.html)" in tree["llms.txt"], place
+        assert f"<!-- {place} -->" in tree["llms-full.txt"]
+    assert tree["llms.txt"].startswith("# goldrank\n\n> ")
+    assert "goldrank conformance --command" in tree["llms-full.txt"]
+    assert "schemas/record-1.json" in tree

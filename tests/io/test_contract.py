@@ -116,9 +116,9 @@ def test_objects_without_ids_are_refused():
 
 def test_a_misspelled_field_is_no_empty_run():
     records = [{"id": "q", "retreived_ids": ["x"], "expected_ids": ["d"]}]
-    with pytest.raises(InputError, match="no ids that were retrieved") as caught:
+    with pytest.raises(InputError, match="the unknown field 'retreived_ids'") as caught:
         read_run(records)
-    assert "retreived_ids: Did you mean retrieved_ids?" in str(caught.value.hint)
+    assert "Did you mean retrieved_ids?" in str(caught.value.hint)
 
 
 def test_runs_with_ranked_lists_are_read_as_before(tmp_path):
@@ -147,3 +147,111 @@ def test_names_in_camel_case(name, folded):
 def test_names_that_were_known_without_a_hump_stay_known():
     assert aliases.first_present(["movieId"], ("movieid",)) == "movieId"
     assert aliases.first_present(["searchText"], aliases.COLUMNS["query"]) == "searchText"
+
+
+# Spans, as collectors export them and as SDKs print them. d1 is second of two.
+
+
+def typed(value: object) -> dict:
+    """A value as OTLP writes it."""
+    if isinstance(value, float):
+        return {"doubleValue": value}
+    return {"stringValue": value}
+
+
+OPENINFERENCE = {
+    "openinference.span.kind": "RETRIEVER", "input.value": "what?",
+    "retrieval.documents.0.document.id": "x", "retrieval.documents.0.document.score": 2.0,
+    "retrieval.documents.1.document.id": "d1", "retrieval.documents.1.document.score": 1.0,
+}  # fmt: skip
+OPENTELEMETRY = {
+    "gen_ai.retrieval.query.text": "what?",
+    "gen_ai.retrieval.documents": '[{"id": "x", "score": 2.0}, {"id": "d1", "score": 1.0}]',
+}
+PHOENIX = {
+    "input.value": "what?",
+    "retrieval.documents": [{"document.id": "x"}, {"document": {"id": "d1"}}],
+}
+
+
+@pytest.mark.parametrize("attributes", [OPENINFERENCE, OPENTELEMETRY, PHOENIX])
+@pytest.mark.parametrize("ending", ["json", "jsonl"])
+@pytest.mark.parametrize("export", [True, False])
+def test_spans(attributes, ending, export, tmp_path):
+    other: dict = {"spanId": "2", "name": "llm", "attributes": {"openinference.span.kind": "LLM"}}
+    span: dict = {"spanId": "1", "name": "retrieve", "attributes": attributes}
+    if export and attributes is not PHOENIX:
+        other["attributes"] = []
+        span["attributes"] = [{"key": key, "value": typed(value)} for key, value in attributes.items()]
+    text = f"{json.dumps(span)}\n{json.dumps(other)}\n"
+    if ending == "json":
+        text = json.dumps([span, other])
+    if export:
+        text = json.dumps({"resourceSpans": [{"scopeSpans": [{"spans": [span, other]}]}]})
+    file = tmp_path / f"spans.{ending}"
+    file.write_text(text)
+    scores = evaluate({"what?": {"d1": 1}}, read_run(str(file)), ["RR"])
+    assert dict(scores) == {"RR": 0.5}
+    assert scores.queries == ("what?",)
+
+
+# Slips, and several systems.
+
+
+@pytest.mark.parametrize(
+    ("record", "words", "hint"),
+    [
+        ({"id": "q", "retreived_ids": ["a"], "expected_ids": ["a"]}, "retreived_ids", "Did you mean retrieved_ids?"),
+        ({"id": "q", "retrieved_ids": ["a"], "expected_id": ["a"]}, "expected_id", "Did you mean expected_ids?"),
+        (
+            {"id": "q", "retrieved_ids": ["a"], "expected_ids": ["a"], "forbiden_ids": ["b"]},
+            "forbiden_ids",
+            "forbidden",
+        ),
+        ({"id": "q", "retrievedIds": ["a"], "expectedIds": ["a"], "latencyMS": 1, "metadatas": {}}, "metadatas", "Did"),
+        ({"id": "q", "retrieved": [{"id": "a"}], "retrieved_ids": ["a"], "expected_ids": ["a"]}, "both", "Leave one"),
+        ({"id": "q", "retrieved_ids": ["a"], "expected": {"a": 1}, "expectedIds": ["a"]}, "both expected", "Leave one"),
+    ],
+)
+def test_slips_are_refused(record, words, hint, tmp_path):
+    file = in_file(tmp_path, record)
+    for read in (read_qrels, read_run):
+        with pytest.raises(InputError, match=words) as caught:
+            read(file)
+        assert hint in str(caught.value.hint)
+        assert caught.value.code == "bad-record"
+
+
+def test_fields_of_other_tools_are_no_slips(tmp_path):
+    record = {"id": "q", "retrieved_ids": ["x", "d1"], "expected_ids": ["d1"], "category": "how", "x_outcomes": 1}
+    file = in_file(tmp_path, record | {"user_input": "who?", "answer": "he", "calls": []})
+    assert evaluate(read_qrels(file), read_run(file), "RR")["RR"] == 0.5
+
+
+def test_several_systems(tmp_path, capsys):
+    """d1 is second for A, first for B."""
+    from goldrank.cli import run
+
+    common = {"id": "q", "expected_ids": ["d1"]}
+    records = [
+        common | {"system": "A", "retrieved_ids": ["x", "d1"]},
+        common | {"system": "B", "retrieved_ids": ["d1"]},
+    ]
+    file = in_file(tmp_path, *records)
+    assert run(["eval", file, "-m", "RR", "--as", "csv"]) == 0
+    assert capsys.readouterr().out == "run,RR\nA,0.5\nB,1.0\n"
+    with pytest.raises(InputError, match="several systems"):
+        read_run(file)
+    file = in_file(tmp_path, records[0], records[1] | {"expected_ids": ["x"]})
+    assert run(["eval", file, "-m", "RR"]) == 2
+    assert "expects something else" in capsys.readouterr().err
+
+
+def test_strict_renames_nothing(tmp_path, capsys):
+    from goldrank.cli import run
+
+    file = in_file(tmp_path, SHAPES["camelCase"])
+    assert run(["eval", file, "-m", "RR"]) == 0
+    assert run(["eval", file, "-m", "RR", "--contract"]) == 2
+    assert run(["eval", in_file(tmp_path, SHAPES["canonical"]), "-m", "RR", "--contract"]) == 0
+    capsys.readouterr()

@@ -9,6 +9,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -134,6 +135,19 @@ def runner(tmp_path):
     runner = Runner(tmp_path, {"records": "my.records.jsonl", "rules": "rules.toml", "comment": "true"})
     (runner.repository / "rules.toml").write_text('rules = ["RR >= 0.7"]\n')
     return runner
+
+
+def test_before_and_after(runner):
+    """RR was 0.5 and 1, mean 0.75; now q1 has d1 first: mean 1."""
+    qrels, ranked = {"q1": {"d1": 1}, "q2": {"d7": 1}}, {"q1": ["x", "d1"], "q2": ["d7", "d2"]}
+    goldrank.Baseline(goldrank.evaluate(qrels, ranked, ["RR"])).save(str(runner.repository / "baseline.json"))
+    changed = [RECORDS[0] | {"retrieved": [{"id": "d1", "score": 2}]}, RECORDS[1]]
+    (runner.repository / "my.records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in changed))
+    runner.inputs["baseline"] = "baseline.json"
+    assert runner.push() == 0
+    assert "| RR | 0.7500 | 1.0000 | +0.2500 |" in runner.comments[0].replace("\\", "")
+    page = Path(runner.outputs["report"]) / "report.html"
+    assert runner.outputs["signature"] in page.read_text()
 
 
 def test_green(runner):
@@ -349,3 +363,79 @@ def test_a_referee_needs_the_packages_of_the_image_only(tmp_path, words):
     tmp_path.chmod(0o755)
     assert done.returncode == 0, done.stderr
     assert "0.7500" in done.stdout
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that other users may read, which those of pytest are not."""
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+@pytest.mark.slow
+def test_the_steps_of_the_image_in_an_empty_folder(open_folder):
+    """The commands of `RUN`, with folders in place of those of the image; then as a user who can write nowhere."""
+    tmp_path = open_folder
+    wheels = tmp_path / "w"
+    built = subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(wheels), str(ROOT)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if built.returncode:
+        pytest.skip(f"the wheel cannot be built here: {built.stderr[-300:]}")
+
+    text = (ROOT / "Dockerfile").read_text().replace("\\\n", " ")
+    (command,) = re.findall(r"^RUN (.*)$", text, re.MULTILINE)
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    command = command.replace("python3.13", version).replace("python -m venv", f"{sys.executable} -m venv")
+    command = command.replace("/w/", f"{wheels}/").replace(" /v", f" {tmp_path}/v")
+    installed = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    if installed.returncode:
+        pytest.skip(f"packages cannot be installed here: {installed.stderr[-300:]}")
+    assert not list((tmp_path / "v" / "bin").glob("pip*"))
+
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    (data / "other.jsonl").write_text((data / "records.jsonl").read_text().replace("d7", "d8", 1))
+    as_nobody = []
+    if os.geteuid() == 0 and shutil.which("setpriv"):
+        as_nobody = ["setpriv", "--reuid=65532", "--regid=65532", "--clear-groups"]
+    data.chmod(0o555)
+    environment = {"PATH": f"{tmp_path}/v/bin:/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1", "HOME": "/tmp"}
+    for words, code in (
+        (["eval", "records.jsonl", "-m", "RR", "--signature"], 0),
+        (["gate", "records.jsonl", "--rule", "RR >= 0.9"], 1),
+        (["compare", "records.jsonl", "a=records.jsonl", "b=other.jsonl", "-m", "RR"], 0),
+        (["conformance", "--command", "cat", "-m", "RR"], 2),
+        (["schema", "record"], 0),
+    ):
+        done = subprocess.run(
+            [*as_nobody, "goldrank", *words], cwd=data, env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == code, (words, done.stderr)
+    data.chmod(0o755)
+
+
+@pytest.mark.parametrize(("rule", "code"), [("RR >= 0.7", 0), ("RR >= 0.8", 1)])
+def test_the_script_of_the_template(tmp_path, rule, code):
+    """Its lines but the installation, with its variables: RR is 0.75."""
+    _, job = yaml.safe_load_all((ROOT / "templates" / "goldrank.yml").read_text())
+    install, *lines = job["goldrank"]["script"]
+    assert install.startswith("pip install")
+    (tmp_path / "my.records.jsonl").write_text("".join(json.dumps(record) + "\n" for record in RECORDS))
+    (tmp_path / "rules.toml").write_text(f'rules = ["{rule}"]\n')
+    command = tmp_path / "goldrank"
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m goldrank "$@"\n')
+    command.chmod(0o755)
+    variables = {"GOLDRANK_RECORDS": "my.records.jsonl", "GOLDRANK_RULES": "rules.toml"}
+    environment = os.environ | {"PATH": f"{tmp_path}:{os.environ['PATH']}", **variables}
+    done = subprocess.run(["bash", "-e", "-c", "\n".join(lines)], cwd=tmp_path, env=environment, check=False)
+    assert done.returncode == code
+    assert "<testsuite" in (tmp_path / "gate.xml").read_text()
+    for path in job["goldrank"]["artifacts"]["paths"]:
+        assert (tmp_path / path).exists()

@@ -10,11 +10,11 @@ import pytest
 
 import goldrank
 from goldrank import compare, evaluate, gate
+from goldrank.base.validating import problems, schema, schema_files, schema_text
 from goldrank.cli import group
 from goldrank.referee.cases import kit
-from goldrank.referee.validating import problems, schema, schema_files, schema_text
 
-FOLDER = Path(goldrank.__file__).parent / "referee" / "schemas"
+FOLDER = Path(goldrank.__file__).parent / "base" / "schemas"
 HASHES = {
     "record-1.json": "e65c004474a18dfa82c7f4db2125b18d2ef056c6704c2077c43c385900d6ed71",
     "conformance-1.json": "748d02a29169aa12cc2059dafad8f2cd1cdf214d0a782d01f3cf9936b5472dfd",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 
 import pytest
 
-from goldrank import InputError, OptionError, Signature, evaluate, explain_signature
-from goldrank.cli import group
+from goldrank import History, InputError, OptionError, Signature, compare, evaluate, explain_signature, gate
+from goldrank.base.validating import problems
+from goldrank.cli import group, run
 from goldrank.data.signature import in_latex, in_markdown, written
 from goldrank.referee.explaining import explain_words
 from goldrank.referee.reading import mended, parted, with_quotes
@@ -158,3 +160,73 @@ def test_at_the_prompt(files, capsys):
     assert code_of(signature, *files, "--value", "0.3801") == 0
     assert code_of(signature, *files, "--value", "0.5") == 1
     assert re.search(r"DIFFERS: value: 0.5 was given, here it is 0.3800", capsys.readouterr().out)
+
+
+# In every form. The files are those of `goldrank eval --signature`; the words are checked by reading them back.
+
+QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 c 1\n"
+RUN = "q1 Q0 x 1 2 t\nq1 Q0 a 2 1 t\nq2 Q0 c 1 1 t\n"
+LINE = re.compile(r"goldrank:\S+ measure:\S+ rules:.*? sum:[0-9a-f]{4}", re.DOTALL)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder with judgements and two runs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "q.qrels").write_text(QRELS)
+    (tmp_path / "a.run").write_text(RUN)
+    (tmp_path / "b.run").write_text(RUN.replace("q2 Q0 c", "q2 Q0 z"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("ending", ["md", "tex", "html", "json", "csv", "txt"])
+def test_files_have_the_signature(folder, ending):
+    file = folder / f"scores.{ending}"
+    assert run(["eval", "q.qrels", "a.run", "-m", "RR,AP", "--signature", "-o", str(file), "--quiet"]) == 0
+    lines = LINE.findall(file.read_text())
+    assert explain_signature(lines[-1], "q.qrels", "a.run").exit_code == 0
+
+
+@pytest.mark.parametrize("ending", ["tex", "html", "json"])
+def test_pages_papers_and_json_have_it_unasked(folder, ending):
+    scores = evaluate("q.qrels", "a.run", ["RR"])
+    scores.save(f"scores.{ending}")
+    compare("q.qrels", {"a": "a.run", "b": "b.run"}, ["RR"]).save(f"compared.{ending}")
+    gate(scores, ["RR >= 0.1"]).save("verdict.json")
+    for file in (f"scores.{ending}", f"compared.{ending}", "verdict.json"):
+        lines = LINE.findall((folder / file).read_text())
+        assert explain_signature(lines[0], "q.qrels", "a.run", value="0.75").exit_code == 0
+
+
+def test_the_flag_takes_no_file_for_its_word(folder, capsys):
+    assert run(["eval", "--signature", "q.qrels", "a.run", "b.run", "-m", "RR"]) == 0
+    assert len(LINE.findall(capsys.readouterr().out)) == 1
+    assert run(["eval", "--signature", "full", "q.qrels", "a.run", "b.run", "-m", "RR"]) == 0
+    lines = LINE.findall(capsys.readouterr().out)
+    assert [explain_signature(line, "q.qrels", "a.run").exit_code for line in lines] == [0, 1]
+
+
+def test_full_signatures_in_json(folder, capsys):
+    assert run(["eval", "q.qrels", "a.run", "-m", "RR", "--signature=full", "--as", "json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert problems(data, "scores") == []
+    assert explain_signature(data["signature"], "q.qrels", "b.run").exit_code == 1
+    assert " run:" in data["measures"]["RR"]["signature"]
+
+
+def test_texts_have_it(folder, capsys):
+    (folder / "t.jsonl").write_text('{"question": "a?", "retrieved_contexts": ["cat"], "reference_contexts": ["cat"]}')
+    assert run(["texts", "t.jsonl", "--signature", "-m", "Cover@5"]) == 0
+    (line,) = LINE.findall(capsys.readouterr().out)
+    assert "match" in explain_signature(line).signature.options
+
+
+def test_a_record_of_a_history_has_the_full_one(folder, capsys):
+    assert run(["record", "q.qrels", "a.run", "-m", "RR", "--db", "h.db"]) == 0
+    with History("h.db") as history:
+        signature = history[1].signature
+    assert explain_signature(signature, "q.qrels", "a.run").exit_code == 0
+    assert explain_signature(signature, "q.qrels", "b.run").exit_code == 1
+    capsys.readouterr()
+    assert run(["history", "show", "1", "--db", "h.db"]) == 0
+    assert signature in capsys.readouterr().out

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import os
 import signal
 import sys
@@ -18,6 +17,7 @@ from goldrank.base.errors import GoldrankError, did_you_mean
 from goldrank.base.satellites import CommandEntry
 from goldrank.cli import examples, hints, old_names
 from goldrank.cli.commands import Group, Helpful
+from goldrank.cli.error_line import error_line, is_asked
 from goldrank.cli.output import discard, echo, say
 from goldrank.cli.privacy import narrowed
 
@@ -111,6 +111,7 @@ def top_level() -> dict[str, CommandEntry]:
 
 class _Commands(Helpful, click.Group):
     running: click.Command | None = None
+    running_name: str = ""
     """The command that was looked up last."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
@@ -123,6 +124,7 @@ class _Commands(Helpful, click.Group):
         if name in WITHOUT_MATRICES:
             # Threads for products of matrices take longer to start than these commands take on small files.
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+        self.running_name = name
         self.running = load(name)
         return self.running
 
@@ -230,23 +232,13 @@ def _check_words(args: Iterable[str]) -> None:
             raise click.UsageError(f"{word!r} holds what no word of a command line can hold: NUL or half a character")
 
 
-def _wants_json(args: Iterable[str]) -> bool:
-    """Whether the words of a command line ask for JSON; known before they are understood."""
-    words = list(args)
-    return "--as=json" in words or ("--as", "json") in itertools.pairwise(words)
-
-
-def _report(error: GoldrankError, as_json: bool) -> None:
-    """The error on standard error: a sentence and a hint, or one line of JSON."""
-    if not as_json:
+def _report(error: GoldrankError, as_json: bool) -> int:
+    """Write the error to standard error, as a sentence and a hint or as one line of JSON; return its exit code."""
+    if as_json:
+        echo(error_line(error, error.exit_code, group.running_name), err=True)
+    else:
         echo(f"goldrank: {error}", err=True)
-        return
-    import json
-
-    facts = error.to_dict()
-    if isinstance(facts["where"], str):
-        facts["where"] = {"file": facts["where"], "line": None, "column": None}
-    echo(json.dumps({"error": facts}), err=True)
+    return error.exit_code
 
 
 def run(args: list[str] | None = None) -> int:
@@ -254,7 +246,8 @@ def run(args: list[str] | None = None) -> int:
     words = args
     if words is None:
         words = sys.argv[1:]
-    as_json = _wants_json(words)
+    as_json = is_asked(words)
+    group.running, group.running_name = None, ""
     try:
         _check_words(args or ())
         # click returns the code of a command that exits; commands return nothing themselves.
@@ -264,14 +257,13 @@ def run(args: list[str] | None = None) -> int:
         return finished.exit_code
     except click.ClickException as error:
         if as_json:
-            _report(GoldrankError(error.format_message(), code="usage"), as_json)
-        else:
-            _show_usage_error(error)
+            hint = "`goldrank COMMAND --help` lists the options."
+            return _report(GoldrankError(error.format_message(), hint=hint, code="usage"), as_json)
+        _show_usage_error(error)
         return 2
     except GoldrankError as error:
         error.hint = error.hint and hints.at_the_prompt(error.hint, group.running)
-        _report(error, as_json)
-        return error.exit_code
+        return _report(error, as_json)
     except (click.Abort, KeyboardInterrupt):
         return 130
     except Terminated as signalled:
@@ -280,23 +272,20 @@ def run(args: list[str] | None = None) -> int:
         # How click says that the reader of a help page has gone, as `head` does. Results go through `echo`.
         return 0
     except MemoryError:
-        _report(GoldrankError("out of memory", code="out-of-memory"), as_json)
-        return 2
+        return _report(GoldrankError("out of memory", code="out-of-memory"), as_json)
     except OSError as error:
         if os.environ.get("GOLDRANK_TRACEBACK"):
             raise
         file_name = None
         if error.filename is not None:
             file_name = os.fsdecode(error.filename)
-        _report(GoldrankError(str(error.strerror or error), where=file_name, code="cannot-read"), as_json)
-        return 2
+        return _report(GoldrankError(str(error.strerror or error), where=file_name, code="cannot-read"), as_json)
     except Exception as error:
         if os.environ.get("GOLDRANK_TRACEBACK"):
             raise
         message = f"internal error: {type(error).__name__}: {error}"
         hint = "This is a bug. Set GOLDRANK_TRACEBACK=1 to see where, and please report it."
-        _report(GoldrankError(message, hint=hint, code="internal"), as_json)
-        return 2
+        return _report(GoldrankError(message, hint=hint, code="bug"), as_json)
 
     if isinstance(code, int):
         return code

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import zip_longest
 from typing import Any
 
 import click
@@ -68,9 +69,25 @@ class Helpful(click.Command):
             ctx.exit()
         self._refuse_repeated(ctx, args)
         try:
-            return super().parse_args(ctx, args)
+            return super().parse_args(ctx, self._with_words(args))
         except click.NoSuchOption as error:
             raise old_names.explained(error) from None
+
+    def _with_words(self, args: list[str]) -> list[str]:
+        """The words of a command line, where options whose word may be left out do not take a file for it."""
+        word_of: dict[str, click.Option] = {}
+        for param in self.params:
+            if isinstance(param, click.Option) and isinstance(param.type, click.Choice) and param.flag_value:
+                word_of |= dict.fromkeys(param.opts, param)
+
+        words = []
+        for word, following in zip_longest(args, args[1:]):
+            chosen = word_of.get(word)
+            if chosen is not None and following not in chosen.type.choices:  # type: ignore[attr-defined]
+                words.append(f"{word}={chosen.flag_value}")
+            else:
+                words.append(word)
+        return words
 
     def _refuse_repeated(self, ctx: click.Context, args: list[str]) -> None:
         """A noun is one option: the second of two would hide the first."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,16 +32,19 @@ from goldrank.cli.options import (
     measures_option,
     queries_option,
     reading_options,
+    signature_option,
     slice_option,
     statistics_of,
     statistics_option,
 )
 from goldrank.cli.output import Output, output_options
+from goldrank.data.json_values import without_nan
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.data.showing import Result
-from goldrank.report.scores import ScoreTables
+from goldrank.io.contract import BAD_RECORD, SEVERAL_SYSTEMS, by_system, check_strictly, records_of
+from goldrank.report.scores import ScoreTables, Signed
 from goldrank.report.show import render
 
 if TYPE_CHECKING:
@@ -52,6 +56,10 @@ if TYPE_CHECKING:
 @click.argument("inputs", metavar="QRELS RUN... | RECORDS | SCORES...", nargs=-1, required=True, type=FILE)
 @measures_option
 @by_query_option
+@signature_option
+@option(
+    "--contract", "strict", is_flag=True, help="Records: hold the file to `goldrank schema record`; no other names."
+)
 @option("--interval", is_flag=True, heading=MEASURE, help="Show how sure each mean is.")
 @queries_option
 @slice_option
@@ -62,6 +70,8 @@ def command(
     inputs: tuple[str, ...],
     measures: tuple[str, ...],
     by_query: bool,
+    signed: Signed | None,
+    strict: bool,
     interval: bool,
     queries: str | None,
     slices: tuple[str, ...],
@@ -78,9 +88,13 @@ def command(
     RECORDS hold both: questions with the ids that were expected and those that were retrieved. SCORES are what
     `-o scores.json` wrote, or baselines; those of shards of one run (--shard) are put together.
     """
+    if signed and (interval or slices):
+        raise click.UsageError("--signature is of scores; --interval and --slice show more than a signature says")
     if by_query and (interval or slices):
         raise click.UsageError("-q shows single queries; --interval and --slice are about their means")
     once(inputs)
+    if strict:
+        _check_strictly(inputs)
     if is_saved(inputs[0]):
         reading.refuse(SAVED_ALREADY)
         scores = _saved(inputs, measures)
@@ -95,7 +109,15 @@ def command(
             query_table = known_queries(queries, slices)
         show_intervals(scores, query_table, slices, statistics_of(statistics), output)
     else:
-        show_scores(scores, output, by_query)
+        show_scores(scores, output, by_query, signed)
+
+
+def _check_strictly(inputs: tuple[str, ...]) -> None:
+    """Refuse a file of records that the schema does not allow."""
+    if len(inputs) > 1 or inputs[0] == "-":
+        raise click.UsageError("--contract is for one file of records")
+    for where, record in records_of(inputs[0]):
+        check_strictly(record, where)
 
 
 def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> ScoresByRun:
@@ -115,12 +137,12 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
 
     # Measures of subtopics and of preferences decide how their file is read; `open_qrels` reads any other.
     judged = judgements_for(parse_all(measures or None), source)
-    if judged is source:
-        judged = _judgements(source, reading, told_by_content=not measures)
     if runs:
+        if judged is source:
+            judged = _judgements(source, reading, told_by_content=not measures)
         opened = open_runs(runs, reading)
     else:
-        opened = Runs([_retrieved(source, reading)])
+        judged, opened = _from_records(source, judged, reading)
 
     watched = []
     if not reading.by_tag:
@@ -146,6 +168,23 @@ def _judgements(source: Any, reading: ReadingOptions, *, told_by_content: bool) 
         if error.code != "judged-by-subtopic" or not told_by_content:
             raise
     return read_aspects(source)
+
+
+def _from_records(source: Any, judged: Any, reading: ReadingOptions) -> tuple[Any, Runs]:
+    """The judgements and the run of a file that has both, or its runs if it has several systems."""
+    from goldrank.io import as_qrels, as_run
+
+    try:
+        if judged is source:
+            judged = open_qrels(source, reading)
+        return judged, Runs([_retrieved(source, reading)])
+    except InputError as error:
+        if error.code != SEVERAL_SYSTEMS:
+            raise
+
+    questions, systems = by_system(source)
+    runs = [(name, as_run(records, name=name)) for name, records in systems.items()]
+    return as_qrels(list(questions.values())), Runs(runs)
 
 
 def scores_of(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> list[Scores]:
@@ -186,6 +225,8 @@ def _retrieved(source: Any, reading: ReadingOptions) -> Run:
         reading.columns.check_used()
         len(run)  # of some formats nothing was read so far
     except InputError as error:
+        if error.code in (BAD_RECORD, SEVERAL_SYSTEMS):
+            raise
         problem = error.what
         if error.where is not None:
             problem = f"{error.where}: {error.what}"
@@ -221,16 +262,31 @@ IN_ROWS = ("csv", "tsv", "markdown", "latex")
 """Forms that have rows: of runs, or with -q of queries."""
 
 
-def show_scores(scores: Sequence[Scores], output: Output, by_query: bool) -> None:
+def show_scores(scores: Sequence[Scores], output: Output, by_query: bool, signed: Signed | None = None) -> None:
     """Show scores, and write them to files; those that end in .json can be loaded again."""
     result: Scores | ScoresByRun = scores[0]
     if len(scores) > 1:
         result = ScoresByRun([(run_scores.run, run_scores) for run_scores in scores])
 
-    tables = ScoreTables(scores, by_query)
-    writers = {form: partial(_rows, form, tables) for form in IN_ROWS}
+    tables = ScoreTables(scores, by_query, signed)
+    writers: dict[str, Callable[[Any], str]] = {form: partial(_rows, tables, form) for form in IN_ROWS}
+    if signed is not None:
+        writers["terminal"] = partial(_rows, tables, "terminal")
+    if signed == "full":
+        writers |= {"json": partial(_with_run, tables), "html": partial(_rows, tables, "html")}
     output.show(result, lambda _: tables.parts(), writers)
 
 
-def _rows(form: str, tables: ScoreTables, _: object) -> str:
+def _rows(tables: ScoreTables, form: str, _: object) -> str:
     return render(tables, form)
+
+
+def _with_run(tables: ScoreTables, result: Scores | ScoresByRun) -> str:
+    """JSON that can be loaded again, in which every signature has the run."""
+    data = without_nan(result.to_dict())
+    entries = data.get("runs", [data])
+    for entry, scores in zip(entries, tables.scores, strict=True):
+        entry["signature"] = scores.signature(full=True)
+        for name, column in entry["measures"].items():
+            column["signature"] = scores.signature(name, full=True)
+    return json.dumps(data, indent=1)

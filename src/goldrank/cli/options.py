@@ -129,6 +129,15 @@ count_option = option(
     heading=OUTPUT,
     help="How many to show, or to make.",
 )
+signature_option = option(
+    "--signature",
+    "signed",
+    type=click.Choice(["short", "full"]),
+    is_flag=False,
+    flag_value="short",
+    heading=OUTPUT,
+    help="Show a line that says where the numbers come from; full: with the run. `goldrank explain` reads it.",
+)
 by_query_option = option("-q", "--by-query", is_flag=True, heading=OUTPUT, help="Show the value of every query.")
 
 

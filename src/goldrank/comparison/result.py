@@ -385,7 +385,13 @@ class Comparison(Result):
             "pairs": [pair.to_dict() for pair in self.pairs],
             "slices": slices,
             "notes": notes,
+            **_signature_field(self.signatures),
         }
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """The signatures of the runs, each once."""
+        return self.scores.signatures
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record for each measure and pair of systems."""
@@ -417,3 +423,10 @@ def save_each(scores_of_systems: Sequence[Scores], folder: str | Path) -> list[P
         paths.append(target / f"{i:02d}-{name or 'run'}.json")
         scores.save(paths[-1])
     return paths
+
+
+def _signature_field(signatures: tuple[str, ...]) -> dict[str, str]:
+    """The signature that all runs share, as a field; an empty dict if they share none."""
+    if len(signatures) == 1:
+        return {"signature": signatures[0]}
+    return {}

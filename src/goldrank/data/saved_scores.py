@@ -48,6 +48,7 @@ def to_plain(scores: Scores) -> dict[str, Any]:
         "convention": scores.convention,
         "provenance": dict(scores.provenance),
         "by_query": query_facts.to_plain(scores.query_facts),
+        **_signature(scores),
     }
 
 
@@ -62,8 +63,8 @@ def digest_of(scores: Scores) -> str:
     return hashlib.sha256(json.dumps(without_nan(content), sort_keys=True).encode()).hexdigest()
 
 
-def _signature(scores: Scores, measure: str) -> dict[str, str]:
-    """The signature of one measure, as a field; an empty dict where the scores have no signature."""
+def _signature(scores: Scores, measure: str | None = None) -> dict[str, str]:
+    """The signature of one measure or of all, as a field; an empty dict where the scores have no signature."""
     if "signature" not in scores.provenance:
         return {}
     return {"signature": scores.signature(measure)}

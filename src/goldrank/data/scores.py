@@ -246,6 +246,13 @@ class Scores(Result, Mapping[str, float]):
         return of_scores(self, measure, full=full)
 
     @property
+    def signatures(self) -> tuple[str, ...]:
+        """The signature of all measures, or () if the scores do not know what they were made with."""
+        from goldrank.data.signature import distinct
+
+        return distinct([self])
+
+    @property
     def measures(self) -> tuple[str, ...]:
         """The measures' full spelling."""
         return tuple(self.columns)
@@ -619,6 +626,13 @@ class ScoresByRun(Frozen, Result, Mapping[str, Scores]):
         from goldrank.data.score_table import score_parts
 
         return score_parts(list(self.values()))
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """The signatures of the runs, each once."""
+        from goldrank.data.signature import distinct
+
+        return distinct(self.values())
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -78,6 +78,11 @@ class Result(ABC):
         words = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", type(self).__name__)
         return words.capitalize()
 
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """Lines that say where its numbers come from, which pages, papers and JSON show; () for most results."""
+        return ()
+
     def show(self, form: str = "terminal") -> None:
         """Print it in one of the forms of `goldrank.show`: "terminal", "markdown", "csv", "latex", "json" ...
 

@@ -143,6 +143,21 @@ def of_scores(scores: Scores, measure: object = None, *, full: bool = False) -> 
     return written(words, len(names))
 
 
+def distinct(runs: Iterable[Scores], *, full: bool = False) -> tuple[str, ...]:
+    """The signatures of runs, each once; runs that do not know what they were made with have none."""
+    known_runs = [scores for scores in runs if isinstance(scores.provenance.get("signature"), Mapping)]
+    return tuple(dict.fromkeys(of_scores(scores, full=full) for scores in known_runs))
+
+
+def full_if_known(scores: Scores) -> str:
+    """The signature with the run if the scores know it, else without; '' if they have none."""
+    facts = scores.provenance.get("signature")
+    if not isinstance(facts, Mapping):
+        return ""
+    knows_run = "run" in facts or scores.placed is not None
+    return of_scores(scores, full=knows_run)
+
+
 def _run_of(scores: Scores, facts: Mapping[str, Any]) -> str:
     if "run" in facts:
         return str(facts["run"])

@@ -37,6 +37,7 @@ from goldrank.cli.options import (
     statistics_option,
 )
 from goldrank.cli.output import Output, output_options, show
+from goldrank.io.contract import is_records
 
 if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
@@ -48,7 +49,7 @@ if TYPE_CHECKING:
 
 
 @declared(usual="--rules --rule --baseline --update -o --as")
-@click.argument("qrels", metavar="QRELS RUN | SCORES", type=FILE)
+@click.argument("qrels", metavar="QRELS RUN | RECORDS | SCORES", type=FILE)
 @click.argument("run", metavar="", required=False, type=FILE)
 @file_option("--rules", "rules_file", heading=MEASURE, help="A TOML file with the rules.")
 @option(
@@ -95,12 +96,15 @@ def command(
 ) -> None:  # fmt: skip
     """Check a run against rules: exit 0 if it passes, 1 if it fails, 2 if nothing could be decided.
 
-    SCORES are what `eval -o x.json` or `texts -o x.json` wrote; they replace QRELS and RUN.
+    SCORES are what `eval -o x.json` or `texts -o x.json` wrote; they replace QRELS and RUN. So do RECORDS, which hold
+    for each question what was expected and what was retrieved.
 
     A drop fails only if it is surely larger than tolerated. Exit 4 is "unclear: judge these": unjudged documents could
     decide it. --update freezes what is measured as the baseline, a file (or with --db a name); nothing else changes a
     baseline.
     """
+    if run is None and not is_saved(qrels) and is_records(qrels):
+        run = qrels
     if dry_run and not update:
         raise click.UsageError("--dry-run goes with --update")
     if update:
@@ -238,7 +242,9 @@ def _rules(
 
 def _saved(path: str, reading: ReadingOptions) -> Scores:
     if not is_saved(path):
-        raise click.UsageError(f"give a RUN beside {path}, or scores that `eval -o x.json` or `texts -o x.json` wrote")
+        raise click.UsageError(
+            f"give a RUN beside {path}, or records, or scores that `eval -o x.json` or `texts -o x.json` wrote"
+        )
     reading.refuse(SAVED_ALREADY)
     return load_saved([path])[0]
 

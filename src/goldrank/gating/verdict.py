@@ -287,13 +287,24 @@ class Verdict(Result, Sequence[Finding]):
         """Everything but the scores, as plain Python values."""
         findings = [finding.to_dict() for finding in self.findings]
         notes = [note.to_dict() for note in self.notes]
+        signature = {}
+        if self.signatures:
+            signature["signature"] = self.signatures[0]
         return {
             "format": "goldrank-verdict",
             "version": 5,
             **attributes(self, "status exit_code words run baseline rules error"),
             "findings": findings,
             "notes": notes,
+            **signature,
         }
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """The signature of the scores that were checked; () if there are none."""
+        if self.measured is None:
+            return ()
+        return self.measured.signatures
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record for each finding."""

@@ -19,8 +19,8 @@ from goldrank.history.store import History
 from goldrank.report import separated
 
 _ABOUT = (
-    "id time label commit branch note criteria run qrels_name qrels_sha256 run_sha256 convention version digest tags "
-    "depth queries"
+    "id time label commit branch note criteria run qrels_name qrels_sha256 run_sha256 convention version signature "
+    "digest tags depth queries"
 )
 
 

@@ -62,6 +62,7 @@ def log(scores: Scores, record: Record) -> str:
         "goldrank.digest": record.digest,
         "goldrank.label": record.label,
         "goldrank.note": record.note,
+        "goldrank.signature": record.signature,
         "mlflow.source.git.commit": record.commit,
         "mlflow.source.git.branch": record.branch,
         **{f"goldrank.tag.{i}": tag for i, tag in enumerate(record.tags)},

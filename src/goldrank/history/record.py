@@ -57,6 +57,8 @@ class Record:
     """SHA-256 of all of the record."""
     values_sha256: Mapping[str, str] = field(default_factory=dict, repr=False)
     """By measure, the SHA-256 of its per-query values and their queries: where it is equal, nothing moved."""
+    signature: str = ""
+    """Where its numbers come from, with the run if it was known; empty in records of older versions."""
     replicate: bool = False
     """Whether it is another run of the same system as the record before it on its line."""
 

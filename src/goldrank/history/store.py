@@ -33,6 +33,7 @@ from goldrank.comparison.settings import Statistics
 from goldrank.conventions import options_of
 from goldrank.data.query_facts import COUNTS, QueryFacts
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
+from goldrank.data.signature import full_if_known
 from goldrank.history import packing
 from goldrank.history.history_file import HistoryFile
 from goldrank.history.record import (
@@ -707,6 +708,7 @@ def _details(scores: Scores) -> dict[str, Any]:
     provenance = dict(scores.provenance)
     qrels, run = _part(provenance, "qrels"), _part(provenance, "run")
     counts = {name: int(count) for name, count in scores.counts.items()}
+    signature = full_if_known(scores)
 
     return {
         "criteria": str(qrels.get("criteria") or ""),
@@ -720,6 +722,7 @@ def _details(scores: Scores) -> dict[str, Any]:
         "counts": counts,
         "notes": [note.to_dict() for note in scores.notes],
         "provenance": provenance,
+        "signature": signature,
     }
 
 

@@ -181,6 +181,7 @@ def about(record: Record, baselines: Sequence[str] = ()) -> Table:
             "run": f"{record.run}  {record.run_sha256[:16]}".strip(),
             "qrels": f"{record.qrels_name}  {record.qrels_sha256[:16]}".strip(),
             "goldrank": record.version,
+            "signature": record.signature,
             "digest": record.digest,
         }
     )

@@ -87,6 +87,11 @@ SPAN_DOCUMENTS = "gen_ai.retrieval.documents"
 SPAN_DOCUMENT = re.compile(r"retrieval\.documents\.(\d+)\.document\.(id|score)")
 """OpenInference's attributes for one field of a document that a span retrieved."""
 
+SPAN_DOCUMENT_LIST = "retrieval.documents"
+"""OpenInference's attribute for all documents, where a tool has not flattened them."""
+SPAN_QUESTIONS = ("gen_ai.retrieval.query.text", "gen_ai.retrieval.query", "input.value")
+"""Attributes for what a retriever was asked."""
+
 RECORD_LISTS = ("examples", "items", "data", "samples", "test_cases", "goldens", "rows")
 """The field of a JSON object with the list of its records."""
 

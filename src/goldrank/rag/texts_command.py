@@ -15,7 +15,7 @@ from goldrank.cli.commands import option
 from goldrank.cli.eval import show_intervals, show_scores
 from goldrank.cli.inputs import watching
 from goldrank.cli.judge_word import JudgeWord, judge_option
-from goldrank.cli.options import FILE, MEASURE, OUTPUT, by_query_option, measures_option
+from goldrank.cli.options import FILE, MEASURE, OUTPUT, by_query_option, measures_option, signature_option
 from goldrank.cli.output import Output, deliver, echo, output_options, show, show_itself, write
 from goldrank.cli.text_options import MATCHERS, TextArguments, answers_option, named_sets, text_options
 from goldrank.comparison.settings import Statistics
@@ -24,7 +24,7 @@ from goldrank.data.scores import Scores
 from goldrank.evaluation.text_settings import Answers, Evidence, Matching
 from goldrank.io.questions.items import reader_of
 from goldrank.rag.abstention_curve import curves_by_system
-from goldrank.report.scores import one_query_table
+from goldrank.report.scores import Signed, one_query_table
 
 if TYPE_CHECKING:
     from goldrank.data.explanation import Explanation
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 @click.argument("data", metavar="DATA...", nargs=-1, required=True, type=FILE)
 @measures_option
 @by_query_option
+@signature_option
 @option(
     "--explain",
     "query",
@@ -64,6 +65,7 @@ def command(
     data: tuple[str, ...],
     measures: tuple[str, ...],
     by_query: bool,
+    signed: Signed | None,
     query: str | None,
     thresholds: bool,
     slices: tuple[str, ...],
@@ -135,7 +137,7 @@ def command(
         elif explanations and not output.is_quiet:
             _show_explanations(explanations, scores, str(query))
         else:
-            show_scores(scores, others, by_query)
+            show_scores(scores, others, by_query, signed)
         for name, curve in levels.items():
             title = ""
             if len(levels) > 1:

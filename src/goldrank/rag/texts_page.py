@@ -8,6 +8,7 @@ from goldrank.base import ids
 from goldrank.data.explanation import Explanation
 from goldrank.data.score_table import score_parts
 from goldrank.data.scores import Scores
+from goldrank.data.signature import distinct
 from goldrank.data.table import entities, html, note_sentences
 from goldrank.rag.abstention_curve import AbstentionCurve
 from goldrank.rag.coverage_curves import CoverageCurves
@@ -41,7 +42,7 @@ def render(
         parts.append(f'<p class="dim">{entities(explanation.summary)}</p>')
         parts.append(f'<div class="explained">{explanation.html()}</div>')
 
-    return page("Retrieved texts: " + ", ".join(names), "".join(parts))
+    return page("Retrieved texts: " + ", ".join(names), "".join(parts), distinct(scores))
 
 
 def _named(run: str, scores: Sequence[Scores]) -> str:

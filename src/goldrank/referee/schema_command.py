@@ -26,7 +26,7 @@ def command(name: str | None, check: bool, paths: tuple[str, ...]) -> None:
 
     With --check, say what is wrong with files: exit 0 if nothing is, 1 if something is.
     """
-    from goldrank.referee.validating import schema_files, schema_text
+    from goldrank.base.validating import schema_files, schema_text
 
     if name is None:
         echo("\n".join(f"{schema_name}  {file}" for schema_name, file in schema_files().items()))
@@ -45,7 +45,7 @@ def command(name: str | None, check: bool, paths: tuple[str, ...]) -> None:
 
 
 def _problems(path: str, name: str) -> list[str]:
-    from goldrank.referee.validating import problems
+    from goldrank.base.validating import problems
 
     lines: list[str] = []
     for position, value in _values(path):

@@ -69,7 +69,7 @@ def markdown_text(comparison: Comparison) -> str:
 
 def latex_text(comparison: Comparison) -> str:
     """All that people read as tables for a paper."""
-    return latex.write([paper_systems(comparison), *_narrow(comparison, "p", "word")[1:]])
+    return latex.write([paper_systems(comparison), *_narrow(comparison, "p", "word")[1:]], comparison.signatures)
 
 
 def _narrow(comparison: Comparison, *left_out: str) -> list[Part]:

@@ -98,6 +98,7 @@ def render(comparison: Comparison) -> str:
         "listed": listed,
         "notes": warnings_first([*_method(c, lead.board), *note_sentences(c.notes)]),
         "data": "",
+        "signatures": c.signatures,
     }
     title = _title(c)
     room = MOST_BYTES - len(html.render(TEMPLATE, title, values).encode()) - 500

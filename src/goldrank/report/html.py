@@ -23,6 +23,9 @@ ASSETS = (
     *("page.html.jinja", "comparison.html.jinja", "trend.html.jinja", "sweep.html.jinja", "causes.html.jinja"),
 )
 
+MOST_OF_LINE = 2_000
+"""Most characters of a line in the footer."""
+
 
 @lru_cache(maxsize=1)
 def assets() -> dict[str, str]:
@@ -38,6 +41,7 @@ def _environment() -> jinja2.Environment:
         loader=jinja2.DictLoader(templates), autoescape=True, undefined=jinja2.StrictUndefined
     )
     environment.filters["show"] = lambda text: markupsafe.Markup(table.escape_html(str(text), 300))  # noqa: S704 - escaped
+    environment.filters["line"] = lambda text: markupsafe.Markup(table.escape_html(str(text), MOST_OF_LINE))  # noqa: S704 - escaped
     environment.filters["parts"] = table.html  # escaped already, hence `| parts | safe`
     return environment
 
@@ -66,13 +70,14 @@ def render(
         "script": script,
         "style_hash": _csp_hash(style),
         "script_hash": script_hash,
+        "signatures": (),
     }
     return _environment().get_template(template).render({**page_fields, **values})
 
 
-def page(title: str, body: str) -> str:
+def page(title: str, body: str, signatures: Sequence[str] = ()) -> str:
     """A page without any script. `body` is HTML; its maker has escaped all text in it."""
-    return render("page.html.jinja", title, {"body": body}, scripted=False)
+    return render("page.html.jinja", title, {"body": body, "signatures": signatures}, scripted=False)
 
 
 def _csp_hash(source: str) -> str:

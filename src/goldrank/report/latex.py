@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from goldrank.base import ids
 from goldrank.base.escaping import log_line
 from goldrank.data.showing import Result
+from goldrank.data.signature import in_latex
 from goldrank.data.table import TEXT_LIMIT, Cell, Fold, Head, Part, Table, without_charts
 
 _NAMED = {
@@ -33,15 +34,20 @@ def escape(text: str, limit: int = TEXT_LIMIT) -> str:
 
 def render(result: Result) -> str:
     """A result as tables of LaTeX."""
-    return write(result.parts())
+    return write(result.parts(), result.signatures)
 
 
-def write(parts: Iterable[Part]) -> str:
-    """Each table as a separate float; sentences, which papers word themselves, as comments."""
+def write(parts: Iterable[Part], signatures: Sequence[str] = ()) -> str:
+    """Each table as a separate float; sentences, which papers word themselves, as comments.
+
+    Signatures are the footer of the first table.
+    """
+    footer = signatures
     lines = [r"% needs \usepackage{booktabs,textcomp} and a T1 font encoding"]
     for part in without_charts(parts):
         if isinstance(part, Table):
-            lines += ["", *_table(part)]
+            lines += ["", *_table(part, footer)]
+            footer = ()
         elif isinstance(part, Fold):
             lines += ["", write(part.parts).partition("\n")[2].rstrip("\n")]
         else:
@@ -49,7 +55,7 @@ def write(parts: Iterable[Part]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _table(table: Table) -> list[str]:
+def _table(table: Table, footer: Sequence[str]) -> list[str]:
     kinds = "".join("r" if head.kind == "number" else "l" for head in table.heads)
     caption = " ".join(f"{escape(text).rstrip('.')}." for text in (table.title, table.caption) if text)
     lines = [r"\begin{table}", r"  \centering"]
@@ -59,7 +65,9 @@ def _table(table: Table) -> list[str]:
     if table.has_heads:
         lines += [_row(escape(head.text) for head in table.heads), r"    \midrule"]
     lines += map(_row, table.texts(_cell, lambda value: _number(f"{value:.4f}")))
-    return [*lines, r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
+    lines += [r"    \bottomrule", r"  \end{tabular}"]
+    lines += [rf"  \par\smallskip{{\footnotesize {in_latex(signature)}\par}}" for signature in footer]
+    return [*lines, r"\end{table}"]
 
 
 def _row(cells: Iterable[str]) -> str:

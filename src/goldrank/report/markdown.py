@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from goldrank.base import ids
 from goldrank.data.showing import Result
+from goldrank.data.signature import in_markdown
 from goldrank.data.table import LISTED, TEXT_LIMIT, Cell, Fold, Head, Part, Sentence, Table, without_charts
 
 SIGNS = {"pass": "✅", "fail": "❌", "error": "⚠️", "unclear": "❔", "judge": "❔"}
@@ -40,9 +41,12 @@ def render(result: Result) -> str:
     return write(result.parts())
 
 
-def write(parts: Iterable[Part]) -> str:
-    """Tables with headings, sentences as paragraphs or lists."""
-    return "\n".join(_lines(parts)).strip() + "\n"
+def write(parts: Iterable[Part], signatures: Iterable[str] = ()) -> str:
+    """Tables with headings, sentences as paragraphs or lists; signatures, which have no markup, as code."""
+    lines = _lines(parts)
+    for signature in signatures:
+        lines += ["", in_markdown(signature)]
+    return "\n".join(lines).strip() + "\n"
 
 
 def _lines(parts: Iterable[Part]) -> list[str]:

@@ -9,4 +9,4 @@ from goldrank.report.html import page
 
 def render(result: Result) -> str:
     """One file for any browser, which loads nothing else and needs no script."""
-    return page(result.title, html(result.parts()))
+    return page(result.title, html(result.parts()), result.signatures)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import repeat
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from goldrank.base import ids
 from goldrank.base.notes import Note
@@ -13,8 +13,12 @@ from goldrank.data.json_values import without_nan
 from goldrank.data.score_table import score_parts
 from goldrank.data.scores import Column, Scores, format_value
 from goldrank.data.showing import Form, Forms, Result
+from goldrank.data.signature import distinct
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, notes_by_run
 from goldrank.report import latex, markdown
+
+Signed = Literal["short", "full"]
+"""Which signature a table shows: `full` has the run."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -23,6 +27,8 @@ class ScoreTables(Result):
 
     scores: Sequence[Scores]
     by_query: bool = False
+    signed: Signed | None = None
+    """Which signatures are shown; None for those of pages and papers alone."""
 
     own_forms: ClassVar[Forms] = {
         "markdown": Form("a row per run", "goldrank.report.scores:markdown_text", (".md",)),
@@ -47,16 +53,38 @@ class ScoreTables(Result):
 
     def parts(self) -> list[Part]:
         """What people read."""
-        return parts(self.scores, self.by_query)
+        return [*parts(self.scores, self.by_query), *self._signature_lines()]
+
+    @property
+    def signatures(self) -> tuple[str, ...]:
+        """The signatures of the runs, each once."""
+        return distinct(self.scores, full=self.signed == "full")
+
+    def _signature_lines(self) -> list[Sentence]:
+        """A line for each signature, if they were asked for, with the runs that it is of where there are several."""
+        if self.signed is None:
+            return []
+
+        runs_of: dict[str, list[str]] = {}
+        for scores in self.scores:
+            runs_of.setdefault(scores.signature(full=self.signed == "full"), []).append(ids.show(scores.run))
+        if len(runs_of) == 1:
+            return [Sentence(signature) for signature in runs_of]
+        return [Sentence(signature, label=f"{', '.join(runs)}:") for signature, runs in runs_of.items()]
+
+    def _signature_cell(self, scores: Scores) -> dict[str, str]:
+        if self.signed is None:
+            return {}
+        return {"signature": scores.signature(full=self.signed == "full")}
 
     def rows(self) -> list[dict[str, Any]]:
         """A row per run, or per run and query."""
         rows = []
         for scores in self.scores:
             if self.by_query:
-                rows += [{"run": scores.run, **row} for row in scores.rows()]
+                rows += [{"run": scores.run, **row, **self._signature_cell(scores)} for row in scores.rows()]
             else:
-                rows.append({"run": scores.run, **scores.mean})
+                rows.append({"run": scores.run, **scores.mean, **self._signature_cell(scores)})
         return rows
 
     def to_dict(self) -> dict[str, Any]:
@@ -86,12 +114,15 @@ class ScoreTables(Result):
 
 def markdown_text(tables: ScoreTables) -> str:
     """A row per run, or per run and query."""
-    return markdown.write([long_table(tables.scores, tables.by_query)])
+    signatures: Sequence[str] = ()
+    if tables.signed is not None:
+        signatures = tables.signatures
+    return markdown.write([long_table(tables.scores, tables.by_query)], signatures)
 
 
 def latex_text(tables: ScoreTables) -> str:
     """A row per run, or per run and query."""
-    return latex.write([long_table(tables.scores, tables.by_query)])
+    return latex.write([long_table(tables.scores, tables.by_query)], tables.signatures)
 
 
 def json_lines(tables: ScoreTables) -> str:

@@ -29,6 +29,7 @@ from goldrank.io.json.json_records import ROW, RecordRows, is_answer, keys_of, n
 from goldrank.io.json.json_text import NumberRule, step
 from goldrank.io.objects import mappings as objects
 from goldrank.io.objects.id_lists import IdLists
+from goldrank.io.objects.spans import as_records
 from goldrank.io.records import HINT, Records, is_list_of_records, of_mapping
 from goldrank.io.sources import ByteSource
 from goldrank.io.text.number_text import grade_of
@@ -242,14 +243,17 @@ def _load(source: ByteSource, reading: Reading, rule: NumberRule) -> tuple[Any, 
             if len(records) // HELD_LINES > before // HELD_LINES:
                 needed = ROW * (len(records) + HELD_LINES)
                 fits(needed, f"holding {len(records):,} lines of JSON", source.name)
-        return records, lines
+        return as_records(records, lines)
 
     data = json_text.read_value(source, ONE_OBJECT, rule)
     if not isinstance(data, dict | list):
         raise InputError(f"is a JSON {type(data).__name__}, not an object", where=source.name, hint=TABLE_HINT)
     if isinstance(data, list):
-        return data, None
+        return as_records(data, None)
 
+    spans, span_lines = as_records([data], [1])
+    if span_lines != [1] or spans[0] is not data:
+        return spans, span_lines
     if _is_record(data, reading):
         return [data], [1]
     for key in aliases.RECORD_LISTS:

@@ -18,9 +18,10 @@ from typing import Any, NamedTuple
 
 from goldrank.base import ids
 from goldrank.base.errors import InputError, did_you_mean
-from goldrank.io import aliases
+from goldrank.io import aliases, contract
 from goldrank.io.columns import Columns
 from goldrank.io.objects.field_values import absent, as_mapping, value_at
+from goldrank.io.objects.spans import with_span
 from goldrank.io.questions.text_values import from_cell
 
 FIELD = {"qrels": "reference_ids", "run": "retrieved_ids"}
@@ -63,6 +64,12 @@ class IdLists:
         return retrieved == "retrieved" and not has_other_query and _have_ids(record["retrieved"])
 
     @property
+    def _named(self) -> list[str]:
+        """The fields that the user named."""
+        named = [self.columns.named(role, self.thing) for role in ("query", *FIELD.values())]
+        return [name for name in named if name is not None]
+
+    @property
     def role(self) -> str:
         """The role of the lists of this side."""
         return FIELD[self.thing]
@@ -83,7 +90,12 @@ class IdLists:
         for index, row in enumerate(rows):
             where = position(index)
             record = with_span(as_mapping(row, where))
+            contract.check_fields(record, where, self._named)
             query = self._query(record, index + 1, where)
+            if query in seen and not absent(record.get("system")):
+                problem = f"the question '{ids.show(query)}' has answers of several systems"
+                hint = "`goldrank eval FILE` shows systems side by side; in Python read the records of one system."
+                raise InputError(problem, where=where, hint=hint, code="several-systems")
             if query in seen:
                 problem = f"the question '{ids.show(query)}' is duplicated, first at {seen[query]}"
                 hint = "Each question has a different id: name the field that holds it with --map query=NAME."
@@ -224,8 +236,13 @@ class IdLists:
         known = ", ".join(aliases.ID_LISTS[role][:4])
         keys = ", ".join(ids.show(str(key), 40) for key in list(record)[:20]) or "nothing"
         near = _near(record, role)
+        code = None
+        if "searches" in record or "calls" in record:
+            near = "It has several searches for a question: `goldrank.score_searches` in Python measures those."
+        if near:
+            code = "bad-record"
         hint = f"{near} Say where they are: --map {role}=NAME, or columns={{'{role}': ...}}; known names are {known}."
-        return InputError(f"has no ids that were {state}; it has: {keys}", where=where, hint=hint.strip())
+        return InputError(f"has no ids that were {state}; it has: {keys}", where=where, hint=hint.strip(), code=code)
 
 
 def _near(record: Mapping[str, Any], role: str) -> str:
@@ -236,35 +253,6 @@ def _near(record: Mapping[str, Any], role: str) -> str:
         if suggestion:
             return f"{ids.show(str(key), 40)}: {suggestion}"
     return ""
-
-
-def with_span(record: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A span of OpenTelemetry or OpenInference with its documents as `retrieved`; other records unchanged."""
-    attributes = record.get("attributes")
-    fields = record
-    if isinstance(attributes, Mapping):
-        fields = {**attributes, **record}
-
-    documents = fields.get(aliases.SPAN_DOCUMENTS)
-    if isinstance(documents, str):
-        documents = from_cell(documents, aliases.SPAN_DOCUMENTS, Counter())
-    if documents is None:
-        documents = _flattened(fields)
-    if documents is None:
-        return record
-    return {**record, "retrieved": documents}
-
-
-def _flattened(fields: Mapping[Any, Any]) -> list[dict[str, Any]] | None:
-    """Documents whose fields have keys with their number; None if there are none."""
-    by_number: dict[int, dict[str, Any]] = {}
-    for key, value in fields.items():
-        if not isinstance(key, str):
-            continue
-        matched = aliases.SPAN_DOCUMENT.fullmatch(key)
-        if matched:
-            by_number.setdefault(int(matched[1]), {})[matched[2]] = value
-    return [by_number[number] for number in sorted(by_number)] or None
 
 
 def _have_ids(value: Any) -> bool:
@@ -284,7 +272,8 @@ def _are_scored(value: Any, where: str) -> bool:
     if any(scored) and not all(scored):
         index = scored.index(not scored[0])
         hint = "Give all of them a score, which then orders them, or none: then the list does."
-        raise InputError("some documents have a score, and some have none", where=f"{where}[{index}]", hint=hint)
+        problem = "some documents have a score, and some have none"
+        raise InputError(problem, where=f"{where}[{index}]", hint=hint, code="bad-record")
     return bool(scored) and all(scored)
 
 

@@ -33,7 +33,7 @@ Schema = Mapping[str, Any]
 def schema_files() -> Mapping[str, str]:
     """The file of each schema's newest version, by name."""
     newest: dict[str, tuple[int, str]] = {}
-    for entry in files("goldrank.referee").joinpath("schemas").iterdir():
+    for entry in files("goldrank.base").joinpath("schemas").iterdir():
         matched = re.fullmatch(r"([a-z]+)-(\d+)\.json", entry.name)
         if matched:
             name, version = matched[1], int(matched[2])
@@ -47,7 +47,7 @@ def schema_text(name: str) -> str:
     if name not in file_of:
         hint = did_you_mean(name, file_of) or f"There are: {', '.join(file_of)}."
         raise OptionError(f"there is no schema {name!r:.40}", hint=hint, code="unknown-choice")
-    return files("goldrank.referee").joinpath("schemas", file_of[name]).read_text(encoding="utf-8")
+    return files("goldrank.base").joinpath("schemas", file_of[name]).read_text(encoding="utf-8")
 
 
 @cache
@@ -65,7 +65,7 @@ def problems(value: Any, name: str) -> list[str]:
 def _named(reference: str) -> Schema:
     """The schema of an address, `.../record-1.json`; nothing is fetched."""
     file = reference.rsplit("/", 1)[-1]
-    data: Schema = json.loads(files("goldrank.referee").joinpath("schemas", file).read_text(encoding="utf-8"))
+    data: Schema = json.loads(files("goldrank.base").joinpath("schemas", file).read_text(encoding="utf-8"))
     return data
 
 

@@ -1,0 +1,140 @@
+"""Spans of OpenTelemetry and OpenInference as records: what a retriever was asked, and what it retrieved.
+
+A file may have spans as a collector exports them (OTLP: `resourceSpans`, attributes as a list of keys and values), as
+the SDKs print them (attributes as a mapping), or flattened. Spans of anything but a retriever are left out.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from goldrank.io import aliases
+from goldrank.io.questions.text_values import from_cell
+
+_ENVELOPES = ("resourceSpans", "resource_spans")
+_SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+_SPAN_IDS = ("spanId", "span_id", "traceId", "trace_id", "context")
+_NUMBERS = {"intValue": int, "doubleValue": float, "boolValue": bool, "stringValue": str}
+
+
+def as_records(values: Sequence[Any], lines: Sequence[int] | None) -> tuple[Sequence[Any], Sequence[int] | None]:
+    """Records from values of a file that may be spans, and their lines; other values unchanged."""
+    if not any(_is_span(value) or _is_envelope(value) for value in values):
+        return values, lines
+
+    records: list[Any] = []
+    record_lines: list[int] = []
+    for number, value in enumerate(values):
+        for span in _spans(value):
+            record = with_span(span)
+            if "retrieved" not in record and _is_span(span):
+                continue
+            records.append(record)
+            if lines is not None:
+                record_lines.append(lines[number])
+    if lines is None:
+        return records, None
+    return records, record_lines
+
+
+def with_span(record: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A span with its documents as `retrieved` and what was asked as `question`; other records unchanged."""
+    fields = {**_attributes(record), **record}
+    documents = fields.get(aliases.SPAN_DOCUMENTS)
+    if isinstance(documents, str):
+        documents = from_cell(documents, aliases.SPAN_DOCUMENTS, Counter())
+    if documents is None:
+        documents = _flattened(fields)
+    if documents is None:
+        return record
+
+    read: dict[str, Any] = {**record, "retrieved": documents}
+    question = next((fields[name] for name in aliases.SPAN_QUESTIONS if isinstance(fields.get(name), str)), None)
+    has_own_name = aliases.first_present(record, (*aliases.QUESTION_IDS, *aliases.QUESTION_TEXTS)) is not None
+    if question is not None and not has_own_name:
+        read["question"] = question
+    return read
+
+
+def _is_envelope(value: Any) -> bool:
+    return isinstance(value, Mapping) and any(isinstance(value.get(name), list) for name in _ENVELOPES)
+
+
+def _is_span(value: Any) -> bool:
+    if not isinstance(value, Mapping) or not isinstance(value.get("attributes"), Mapping | list):
+        return False
+    return any(name in value for name in _SPAN_IDS)
+
+
+def _spans(value: Any) -> Iterator[Any]:
+    """The spans of what a collector exported; any other value itself."""
+    if not _is_envelope(value):
+        yield value
+        return
+    for resource in _listed(value, _ENVELOPES):
+        for scope in _listed(resource, _SCOPES):
+            yield from _listed(scope, ("spans",))
+
+
+def _listed(value: Any, names: Sequence[str]) -> list[Any]:
+    if not isinstance(value, Mapping):
+        return []
+    return next((value[name] for name in names if isinstance(value.get(name), list)), [])
+
+
+def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
+    """The attributes of a span: a mapping, or a list of keys and typed values."""
+    attributes = record.get("attributes")
+    if isinstance(attributes, Mapping):
+        return dict(attributes)
+    if not isinstance(attributes, list):
+        return {}
+    pairs = [entry for entry in attributes if isinstance(entry, Mapping) and isinstance(entry.get("key"), str)]
+    return {entry["key"]: _plain(entry.get("value")) for entry in pairs}
+
+
+def _plain(value: Any) -> Any:
+    """A typed value of OTLP as a plain one: {"stringValue": "x"} is "x"."""
+    if not isinstance(value, Mapping):
+        return value
+    for name, kind in _NUMBERS.items():
+        if name in value:
+            return kind(value[name])
+    if "arrayValue" in value:
+        return [_plain(entry) for entry in _listed(value["arrayValue"], ("values",))]
+    if "kvlistValue" in value:
+        return {entry["key"]: _plain(entry.get("value")) for entry in _listed(value["kvlistValue"], ("values",))}
+    return None
+
+
+def _flattened(fields: Mapping[Any, Any]) -> list[dict[str, Any]] | None:
+    """Documents whose fields have keys with their number, or a list of such fields; None if there are none."""
+    whole = fields.get(aliases.SPAN_DOCUMENT_LIST)
+    if isinstance(whole, str):
+        try:
+            whole = json.loads(whole)
+        except ValueError:
+            whole = None
+    if isinstance(whole, list):
+        return [_document(entry) for entry in whole if isinstance(entry, Mapping)]
+
+    by_number: dict[int, dict[str, Any]] = {}
+    for key, value in fields.items():
+        if not isinstance(key, str):
+            continue
+        matched = aliases.SPAN_DOCUMENT.fullmatch(key)
+        if matched:
+            by_number.setdefault(int(matched[1]), {})[matched[2]] = value
+    return [by_number[number] for number in sorted(by_number)] or None
+
+
+def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A document of OpenInference's list: its keys are `document.id` and `document.score`, or inside of `document`."""
+    inner = entry.get("document")
+    if isinstance(inner, Mapping):
+        entry = {f"document.{key}": value for key, value in inner.items()}
+    names = ("id", "score")
+    return {name: entry[f"document.{name}"] for name in names if f"document.{name}" in entry}
