@@ -58,6 +58,10 @@ SOUND = {
     "judge_gullibility": ({"q": {"x": 0}},),
     "make_questions": ({"s": "One two three four five."},),
     "corrected_values": (goldrank.Qrels(QRELS).with_model(QRELS), {"a": RUN}, ["AP"]),
+    "corrected_scores": (
+        goldrank.evaluate(QRELS, RUN, "AP"),
+        goldrank.evaluate(QRELS, RUN, "AP"),
+    ),
     "Pool": ("all",),
     "Calls": ("judgements.db",),
     "Endpoint": ("model", "http://localhost:9/v1"),

@@ -210,7 +210,7 @@ def test_repeated_documents_keep_their_places() -> None:
     assert note.fact("count") == 1
     # With "first" the line is dropped, and b moves up.
     assert goldrank.evaluate(qrels, run, "P@2", duplicates="first")["P@2"] == 1.0
-    with raises_code(InputError, "duplicate-document", match="places"):
+    with raises_code(InputError, "duplicate-document", match="twice"):
         goldrank.evaluate(qrels, run, measures)
 
 

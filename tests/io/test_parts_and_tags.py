@@ -323,7 +323,7 @@ def test_mixed_tags_are_never_silent(tmp_path: Path) -> None:
     assert note.samples == ("a", "b")
     assert "read_runs" in str(note)
     (tmp_path / "run").write_bytes(b"q1 Q0 d1 1 3.0 a\nq1 Q0 d1 2 2.0 b\n")
-    with raises_code(GoldrankError, "duplicate-document", match="--by-tag"):
+    with raises_code(GoldrankError, "duplicate-document", match="read_runs"):
         evaluate({"q1": {"d1": 1}}, tmp_path / "run", "RR")
     frame = as_frame([("q1", "d1", 3.0), ("q1", "d2", 2.0)]).with_columns(run=pl.Series(["a", "b"]))
     assert "several-tags" in codes(evaluate({"q1": {"d1": 1}}, frame, "RR"))

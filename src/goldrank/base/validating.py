@@ -5,7 +5,6 @@ It knows the words of JSON Schema that these schemas use, and refuses a schema t
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -53,6 +52,8 @@ def schema_text(name: str) -> str:
 @cache
 def schema(name: str) -> Schema:
     """A schema by its name."""
+    import json
+
     data: Schema = json.loads(schema_text(name))
     return data
 
@@ -65,6 +66,8 @@ def problems(value: Any, name: str) -> list[str]:
 def _named(reference: str) -> Schema:
     """The schema of an address, `.../record-1.json`; nothing is fetched."""
     file = reference.rsplit("/", 1)[-1]
+    import json
+
     data: Schema = json.loads(files("goldrank.base").joinpath("schemas", file).read_text(encoding="utf-8"))
     return data
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import os
 import re
 from collections.abc import Iterable
@@ -46,6 +45,8 @@ def error_line(error: GoldrankError, exit_code: int, command: str) -> str:
     }
     if command:
         facts["command"] = command
+    import json
+
     return json.dumps(facts)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -283,6 +282,8 @@ def _rows(tables: ScoreTables, form: str, _: object) -> str:
 
 def _with_run(tables: ScoreTables, result: Scores | ScoresByRun) -> str:
     """JSON that can be loaded again, in which every signature has the run."""
+    import json
+
     data = without_nan(result.to_dict())
     entries = data.get("runs", [data])
     for entry, scores in zip(entries, tables.scores, strict=True):

@@ -387,7 +387,8 @@ slice_option = option(
     multiple=True,
     metavar="FIELD",
     heading=MEASURE,
-    help="Also by slices of queries: a field of --queries, or relevant, judged or length; may be repeated.",
+    help="Also by slices of queries: a field of --queries or of the items, or relevant, judged or length; may be "
+    "repeated.",
 )
 
 

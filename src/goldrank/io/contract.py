@@ -7,11 +7,10 @@ of one of the contract is a slip, which would otherwise be read as nothing. `gol
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any
 
 from goldrank.base import ids
@@ -98,7 +97,7 @@ def _check_shape(keys: tuple[str, ...], named: frozenset[str], where: str) -> No
         raise InputError(problem[0], where=where, hint=problem[1], code="bad-record")
 
 
-@cache
+@lru_cache(maxsize=1000)
 def _problem_of(keys: tuple[str, ...], named: frozenset[str]) -> tuple[str, str] | None:
     """What is wrong with the names of a record's fields, and a hint; None if nothing is."""
     normal_names = {aliases.normal(key): key for key in keys}
@@ -108,6 +107,8 @@ def _problem_of(keys: tuple[str, ...], named: frozenset[str]) -> tuple[str, str]
 
     if not normal_names.keys() & set(TELLING):
         return None
+    import difflib
+
     for normal_name, key in normal_names.items():
         if normal_name in names() or normal_name in _other_names() or normal_name.startswith(("x_", "x-")):
             continue

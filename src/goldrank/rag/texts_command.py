@@ -15,7 +15,7 @@ from goldrank.cli.commands import option
 from goldrank.cli.eval import show_intervals, show_scores
 from goldrank.cli.inputs import watching
 from goldrank.cli.judge_word import JudgeWord, judge_option
-from goldrank.cli.options import FILE, MEASURE, OUTPUT, by_query_option, measures_option, signature_option
+from goldrank.cli.options import FILE, MEASURE, OUTPUT, by_query_option, measures_option, signature_option, slice_option
 from goldrank.cli.output import Output, deliver, echo, output_options, show, show_itself, write
 from goldrank.cli.text_options import MATCHERS, TextArguments, answers_option, named_sets, text_options
 from goldrank.comparison.settings import Statistics
@@ -48,15 +48,7 @@ if TYPE_CHECKING:
     heading=MEASURE,
     help="Show what abstaining below each score costs and brings, and which one to take.",
 )
-@option(
-    "--slice",
-    "slices",
-    multiple=True,
-    metavar="FIELD",
-    heading=MEASURE,
-    help="Show means with intervals, also by slices of the questions: a field of the items or of --gold, such as "
-    "language; may be repeated.",
-)
+@slice_option
 @answers_option
 @judge_option()
 @text_options()
