@@ -19,7 +19,7 @@ OTHER_SATELLITES = {
     "retrieval": ("judging",),
     "judging": ("clicks", "rag"),
     "history": ("gating",),
-    "explorer": ("demo", "gating", "history", "judging", "rag"),
+    "explorer": ("demo", "gating", "history", "judging", "rag", "retrieval"),
     "compat": ("fusion", "judging"),
     "integrations": ("compat", "history"),
     "pytest_plugin": (),
