@@ -20,6 +20,7 @@ OTHER_SATELLITES = {
     "judging": ("clicks", "rag"),
     "history": ("gating",),
     "explorer": ("demo", "gating", "history", "judging", "rag", "retrieval"),
+    "starting": ("gating", "retrieval"),
     "compat": ("fusion", "judging"),
     "integrations": ("compat", "history"),
     "pytest_plugin": (),
