@@ -80,12 +80,12 @@ def test_the_page_says_what_the_command_line_says(tmp_path: Path, capsys: pytest
     capsys.readouterr()
     assert command_line(["compare", qrels, old, new, "-m", "nDCG@3"]) == 0
     sentence = capsys.readouterr().out.splitlines()[0].replace("-", "\u2212")
-    assert sentence.split(":")[0] in page.replace("&#39;", "'")
+    assert sentence in page
 
     assert "2 documents of 1 query are judged" in page
     # By hand: x is at 3 in B alone, 2 * 0.5 over three queries; open documents of A can take it below 0.
-    assert "differ by +0.3333 on average so far" in page
-    assert "The open documents can still turn it round" in page
+    assert "differ by +0.3333 on average" in page
+    assert "the 5 others can still turn it round" in page
 
 
 def test_what_no_document_can_turn_is_decided(tmp_path: Path) -> None:
@@ -95,7 +95,7 @@ def test_what_no_document_can_turn_is_decided(tmp_path: Path) -> None:
     for doc, grade in (("x", 0), ("y", 2)):
         judging.add({"query": "q", "doc": doc, "grade": grade, "data": made.data_hash, "key": doc})
     page = Explorer(made, wait=None, judging=judging).overview({})
-    assert "B is better on these queries: no open document can turn it round" in page
+    assert "the 0 others cannot turn it round" in page
 
 
 def test_a_blind_judge_gets_the_same_portion(tmp_path: Path) -> None:

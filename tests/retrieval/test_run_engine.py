@@ -378,6 +378,15 @@ def test_failures_of_programs(tmp_path: Path, word: str, code: str) -> None:
     assert found.run.ranking("c") == ["good"]
 
 
+def test_a_program_that_ends_says_why(capfd: pytest.CaptureFixture[str]) -> None:
+    """The last line of its standard error, and nothing of it on the terminal."""
+    engine = {"kind": "command", "argv": ["{python}", "-c", "import no_such_module_here"], "limits": {"retries": 0}}
+    with raises_code(RetrievalError, "command-died") as caught:
+        run_engine({"a": "b"}, engine, allow_commands=True)
+    assert "it wrote: ModuleNotFoundError: No module named 'no_such_module_here'" in str(caught.value)
+    assert capfd.readouterr().err == ""
+
+
 def test_a_program_that_is_not_there() -> None:
     with raises_code(RetrievalError, "command-died"):
         run_engine({"a": "b"}, {"kind": "command", "argv": ["no-such-program-here"]}, allow_commands=True)

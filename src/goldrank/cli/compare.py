@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -15,6 +16,7 @@ from goldrank.cli.inputs import (
     catalogue_of,
     is_saved,
     load_saved,
+    named_file,
     once,
     open_qrels,
     open_systems,
@@ -93,7 +95,11 @@ def command(
     comparison = compare_scores(scores, request)
     if documents is not None:
         comparison = comparison.with_documents(documents)
-    output.show(comparison, comparison_parts)
+
+    def shown_parts(result: Comparison) -> list[Part]:
+        return [*comparison_parts(result), *_latency_parts(inputs, db)]
+
+    output.show(comparison, shown_parts)
 
 
 def _scores(
@@ -138,6 +144,17 @@ def _of_records(db: str, refs: tuple[str, ...], request: CompareRequest) -> tupl
 def _pairs(scores: Sequence[Scores]) -> list[tuple[str, Scores]]:
     """Scores with their names; those of one name are runs of one system."""
     return [(system_scores.run, system_scores) for system_scores in scores]
+
+
+def _latency_parts(inputs: tuple[str, ...], db: str | None) -> list[Part]:
+    """How long the engines took, where runs have records beside them."""
+    if db is not None or is_saved(inputs[0]) or not satellites.provides("latencies compared"):
+        return []
+    paths = {}
+    for name, path in map(named_file, inputs[1:]):
+        paths[name or os.path.basename(path).partition(".")[0]] = path
+    shown: list[Part] = satellites.provided("latencies compared")(paths)
+    return shown
 
 
 def comparison_parts(comparison: Comparison) -> list[Part]:

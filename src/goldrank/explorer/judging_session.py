@@ -294,8 +294,8 @@ class Judging:
     # What judgements changed.
 
     def _begin(self, judge: str) -> None:
-        """Keep the values at the moment when a judge begins."""
-        if judge not in self._befores:
+        """Keep the values at the moment when a judge begins; there are none where people judge from zero."""
+        if judge not in self._befores and self.session.is_judged:
             means, bounds, values = {}, {}, {}
             for system in self.session.systems:
                 for measure in self.session.measures:

@@ -96,20 +96,17 @@ def _standing(session: UnjudgedSession, view: View, churn: Churn) -> dict[str, A
         begin = f"Judge these {len(churn.judge_first(BUDGET))} first"
         return {"begin": begin, "lead": "Nothing is judged, so it is not known which is better. This is what changed."}
 
+    certain = "can still turn it round, if they all are against it"
+    if judged.is_decided:
+        certain = "cannot turn it round"
+    ends = f"{signed(judged.low)} to {signed(judged.high)}"
     lines = [
-        f"{session.so_far(view)} On these queries: {minus(pair.sentence)}",
-        f"Of the documents that tell A from B, {judged.judged:,} are judged and {judged.open:,} open. The sums of "
-        f"DCG@{churn.k} differ by {signed(judged.difference)} on average so far; whatever the open ones are, it stays "
-        f"between {signed(judged.low)} and {signed(judged.high)}.",
+        f"{session.so_far(view)} {minus(' '.join(pair.reasons))}",
+        f"Of the documents that tell A from B, {judged.judged:,} are judged; the {judged.open:,} others {certain}: "
+        f"the sums of DCG@{churn.k} differ by {signed(judged.difference)} on average, at the end by {ends}.",
     ]
-    if not judged.is_decided:
-        lead = "The open documents can still turn it round: judge on."
-        return {"begin": "Judge on", "lead": lead, "standing": lines}
-    style = "better"
-    if judged.difference < 0:
-        style = "worse"
-    lead = f"B is {style} on these queries: no open document can turn it round."
-    return {"begin": "Judge on", "lead": lead, "style": style, "chip": style, "standing": lines}
+    style = pair.word.partition(" ")[0]
+    return {"begin": "Judge on", "lead": minus(pair.sentence), "style": style, "chip": pair.word, "standing": lines}
 
 
 def list_values(session: Session, view: View, params: Mapping[str, str], wait: bool) -> dict[str, Any]:

@@ -99,6 +99,10 @@ class UnjudgedSession(Session):
         paths = [self.paths[i] for i in chosen]
         return compare_files(runs, paths, cutoff(view.name), self.known_queries, self.slice_by)
 
+    def _prepare(self, view: View) -> None:
+        """Only the queue: bounds of values say nothing where nothing is judged."""
+        self.queue_all(view)
+
     def _queue(self, view: View) -> list[ToJudge]:
         """The documents that tell A from B soonest, or the first ones of a single system.
 

@@ -20,4 +20,8 @@ PUBLIC = {
 COMMANDS = {
     "run": ("score", "goldrank.retrieval.run_command", "Ask a search engine every query, and write its run."),
 }
-PROVIDES = {"rankings compared": "goldrank.retrieval.churn:compare_files"}
+PROVIDES = {
+    "rankings compared": "goldrank.retrieval.churn:compare_files",
+    "latencies compared": "goldrank.retrieval.latency_report:latency_parts",
+    "latencies of a run": "goldrank.retrieval.latency_report:recorded_latencies",
+}

@@ -204,7 +204,7 @@ async def ask_all(jobs: Sequence[EngineJob], tell: Tell) -> None:
 async def _several_at_a_time(job: EngineJob, one_more: Callable[[], None]) -> None:
     pending = job.pending
     if pending:
-        await job.warm(job.limits.warmup)
+        await job.warm(max(job.limits.warmup, _START_OF_PROGRAM.get(job.engine.kind, 0)))
     left = iter(pending)
 
     async def work() -> None:
@@ -220,6 +220,8 @@ async def _several_at_a_time(job: EngineJob, one_more: Callable[[], None]) -> No
         raise failures.exceptions[0] from None
 
 
+_START_OF_PROGRAM = {"command": 1}
+"""Queries that are asked first and not counted, so that the start of a program is in no latency."""
 WARMUP_IN_TURNS = 5
 """Queries that warm up each engine where engines are compared, unless its file has a higher number."""
 

@@ -666,7 +666,7 @@ def _compared(
         k=k,
         changes=changes,
         scores=(_spread(first.run), _spread(second.run)),
-        latency=_latency(first.records.latency_ms, second.records.latency_ms),
+        latency=latency_shift(first.records.latency_ms, second.records.latency_ms),
         failed=failed,
         slices=_slices(changes, queries, slice_names(slice_by)),
         titles={doc: Document(text).line(TITLE) for doc, text in texts_of_documents.items()},
@@ -754,7 +754,8 @@ def _quartiles(values: Sequence[float]) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def _latency(before: Mapping[str, float], after: Mapping[str, float]) -> LatencyShift | None:
+def latency_shift(before: Mapping[str, float], after: Mapping[str, float]) -> LatencyShift | None:
+    """How long queries took that both answered; None if there are none."""
     common = sorted(before.keys() & after.keys())
     if not common:
         return None
@@ -767,10 +768,10 @@ def _latency(before: Mapping[str, float], after: Mapping[str, float]) -> Latency
         ratio = math.exp(math.fsum(logs) / len(logs))
     low, high = mean_interval(np.array(logs), low=-math.inf, high=math.inf)
     interval = Interval(math.exp(low), math.exp(high))
-    return LatencyShift(len(common), _usual_and_slow(first), _usual_and_slow(second), ratio, interval)
+    return LatencyShift(len(common), usual_and_slow(first), usual_and_slow(second), ratio, interval)
 
 
-def _usual_and_slow(times: Sequence[float]) -> tuple[float, float]:
+def usual_and_slow(times: Sequence[float]) -> tuple[float, float]:
     """The median and the 95th percentile, by nearest rank."""
     ordered = sorted(times)
     positions = [math.ceil(share * len(ordered) / 100) - 1 for share in (50, 95)]

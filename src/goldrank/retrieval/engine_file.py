@@ -193,6 +193,20 @@ class SearchEngine:
         return self.kind in _OF_PROGRAMS
 
     @property
+    def sends(self) -> tuple[str, ...]:
+        """The variables of the environment that are sent to it."""
+        if self.request is None:
+            return ()
+        return tuple(variable_of(value, self.name) for value in self.request.headers.values() if is_secret(value))
+
+    @property
+    def host(self) -> str:
+        """The host that is asked, with its port; empty for programs."""
+        if self.request is None:
+            return ""
+        return urlsplit(self.request.url).netloc
+
+    @property
     def digest(self) -> str:
         """A hash of the keys that answers depend on; limits, the name and secrets are left out."""
         relevant_keys = {key: value for key, value in self.table.items() if key not in ("limits", "name")}
@@ -204,7 +218,7 @@ class SearchEngine:
         templates: list[Any] = [self.argv]
         if self.request is not None:
             templates += [self.request.url, self.request.params, self.request.form]
-        return {name for template in templates for name in fields_in(template)} - {"query", "id", "k"}
+        return {name for template in templates for name in fields_in(template)} - {"query", "id", "k", "python"}
 
     @classmethod
     def load(cls, path: Path) -> SearchEngine:

@@ -47,6 +47,9 @@ def command(
     most = _share(max_failures)
 
     search_engines = [SearchEngine.load(engine) for engine in engines]
+    for engine in search_engines:
+        if engine.sends:
+            output.say(f"{engine.name} sends {', '.join(engine.sends)} of the environment to {engine.host}.")
     progress = None
     if not output.is_quiet:
         progress = ProgressLines()
