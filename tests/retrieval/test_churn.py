@@ -226,3 +226,23 @@ def test_what_judging_brings() -> None:
     steps = compare_rankings(before, after).judging_steps
     figures = [(step.judgements, step.queries, round(step.weight, 4), round(step.remaining, 4)) for step in steps]
     assert figures == [(40, 40, 0.3333, 1.0), (120, 60, 1.0, 0.0)]
+
+
+def test_measured_runs_have_their_latency(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`compare` shows it, and a rule of `gate` finds it, in milliseconds, in the records beside the run."""
+    old = written(tmp_path, "old", [record("q1", 10.0), record("q2", 20.0)])
+    new = written(tmp_path, "new", [record("q1", 20.0), record("q2", 40.0)])
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("q1 0 d 1\nq2 0 d 1\n")
+    assert command_line(["compare", str(qrels), old, new, "-m", "AP"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"new +2 +20\.0 +40\.0", told)
+    assert "new takes 2.00 times as long as old" in told
+
+    assert command_line(["gate", str(qrels), new, "--rule", "latency p95 <= 40"]) == 0
+    assert command_line(["gate", str(qrels), new, "--rule", "latency p95 <= 39"]) == 1
+    (tmp_path / "new.run.jsonl").unlink()
+    assert command_line(["gate", str(qrels), new, "--rule", "latency p95 <= 39"]) == 2
+    capsys.readouterr()
+    assert command_line(["compare", str(qrels), old, new, "-m", "AP"]) == 0
+    assert "Latency" not in capsys.readouterr().out

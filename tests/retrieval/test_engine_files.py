@@ -414,3 +414,11 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with serving(lambda request, number: ELASTIC) as server:
         assert len(asked(server.url).run) == 1
+
+
+def test_what_is_sent_where_is_known_before_it_is_sent() -> None:
+    """An engine file of somebody else names variables of the environment: people should see which."""
+    table = {"url": "http://localhost:9200/x?q={query}", "request": {"headers": {"Authorization": "env:ES_AUTH"}}}
+    engine = SearchEngine.from_table(table)
+    assert (engine.sends, engine.host) == (("ES_AUTH",), "localhost:9200")
+    assert SearchEngine.from_table({"kind": "python", "function": "a:b"}).sends == ()

@@ -79,6 +79,19 @@ def test_concurrency_is_kept() -> None:
         assert server.most_at_once == most
 
 
+def test_limits_of_the_call_count_and_not_those_of_the_file() -> None:
+    """Also time and bytes, which the client of the engine keeps."""
+
+    def slow(request: Any, number: int) -> Any:
+        time.sleep(0.5)
+        return echo(request, number)
+
+    with serving(slow) as server, raises_code(RetrievalError, "timeout"):
+        run_engine({"a": "b"}, {"url": server.url + "/s?q={query}"}, limits=EngineLimits(timeout_s=0.05, retries=0))
+    with serving(echo) as server, raises_code(RetrievalError, "too-large"):
+        run_engine({"a": "b"}, {"url": server.url + "/s?q={query}"}, limits=EngineLimits(max_bytes=5))
+
+
 def test_a_rate_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     waited = []
 

@@ -71,13 +71,17 @@ class EngineJob:
     """One engine, its questions, and the journal of its answers."""
 
     engine: SearchEngine
-    limits: EngineLimits
     questions: Sequence[EngineQuery]
     journal: Journal
     _client: Askable | None = None
     _pace: _Pace = field(default_factory=lambda: _Pace(0))
     _first_failures: list[AskFailed] = field(default_factory=list)
     _has_answered: bool = False
+
+    @property
+    def limits(self) -> EngineLimits:
+        """How the engine is asked."""
+        return self.engine.limits
 
     def open(self) -> None:
         """Make the client; an event loop must be running."""
