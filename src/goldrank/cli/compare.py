@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -97,7 +96,7 @@ def command(
         comparison = comparison.with_documents(documents)
 
     def shown_parts(result: Comparison) -> list[Part]:
-        return [*comparison_parts(result), *_latency_parts(inputs, db)]
+        return [*comparison_parts(result), *_latency_parts(result.runs, inputs, db)]
 
     output.show(comparison, shown_parts)
 
@@ -146,13 +145,13 @@ def _pairs(scores: Sequence[Scores]) -> list[tuple[str, Scores]]:
     return [(system_scores.run, system_scores) for system_scores in scores]
 
 
-def _latency_parts(inputs: tuple[str, ...], db: str | None) -> list[Part]:
-    """How long the engines took, where runs have records beside them."""
-    if db is not None or is_saved(inputs[0]) or not satellites.provides("latencies compared"):
+def _latency_parts(names: Sequence[str], inputs: tuple[str, ...], db: str | None) -> list[Part]:
+    """How long the engines took, where each run is a file with records beside it."""
+    runs = inputs[1:]
+    is_measured_here = db is None and not is_saved(inputs[0]) and len(names) == len(runs)
+    if not is_measured_here or not satellites.provides("latencies compared"):
         return []
-    paths = {}
-    for name, path in map(named_file, inputs[1:]):
-        paths[name or os.path.basename(path).partition(".")[0]] = path
+    paths = {name: named_file(text)[1] for name, text in zip(names, runs, strict=True)}
     shown: list[Part] = satellites.provided("latencies compared")(paths)
     return shown
 
