@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
@@ -95,14 +95,16 @@ class Project:
         elif self.engine:
             SearchEngine.load(os.path.join(self.folder, self.engine))
 
-    def write(self, *, allow_commands: bool) -> Iterator[Outcome]:
+    def write(self, *, allow_commands: bool, allow_private: Sequence[str] = ()) -> Iterator[Outcome]:
         """Write each file that is not there; the baseline needs judgements, and an engine that answers."""
         self.check()
         yield self._put(RULES, rules_text(self.measure))
         if self.engine == ENGINE:
             yield self._put(ENGINE, engine_text(self.source))
-        yield self._put(WORKFLOW, self._workflow(allow_commands))
-        yield self._baseline(allow_commands)
+        flags = ["--allow-commands"] * allow_commands
+        flags += [f"--allow-private {quote(host)}" for host in allow_private]
+        yield self._put(WORKFLOW, self._workflow(flags))
+        yield self._baseline(allow_commands, allow_private)
 
     def _put(self, name: str, text: str) -> Outcome:
         path = os.path.join(self.folder, name)
@@ -112,16 +114,14 @@ class Project:
         write_whole(path, text.encode())
         return Outcome(name, "written")
 
-    def _workflow(self, allow_commands: bool) -> str:
+    def _workflow(self, flags: Sequence[str]) -> str:
         make = "# Put the command here that writes the run."
         if self.engine:
-            make = self.run_command
-        if self.engine and allow_commands:
-            make += " --allow-commands"
+            make = " ".join((self.run_command, *flags))
         template = (resources.files("goldrank.starting") / "workflow.yml").read_text("utf-8")
         return template.replace("@MAKE@", make).replace("@GATE@", self.gate_command)
 
-    def _baseline(self, allow_commands: bool) -> Outcome:
+    def _baseline(self, allow_commands: bool, allow_private: Sequence[str]) -> Outcome:
         path = os.path.join(self.folder, BASELINE)
         if os.path.lexists(path):
             return Outcome(BASELINE, "kept", "it was there")
@@ -129,20 +129,20 @@ class Project:
             return Outcome(BASELINE, "not made", "there are no judgements yet")
 
         try:
-            self._ask(allow_commands)
+            self._ask(allow_commands, allow_private)
         except (RetrievalError, OptionError) as error:
             return Outcome(BASELINE, "not made", f"the engine gave no run: {error.what}")
         self._freeze(path)
         return Outcome(BASELINE, "written")
 
-    def _ask(self, allow_commands: bool) -> None:
+    def _ask(self, allow_commands: bool, allow_private: Sequence[str]) -> None:
         """Make the run, if it is not there."""
         from goldrank.retrieval.engine_run import run_engine
 
         run = os.path.join(self.folder, self.run)
         if not os.path.lexists(run):
-            queries, engine = (os.path.join(self.folder, name) for name in (self.queries, self.engine))
-            run_engine(queries, engine, output=run, allow_commands=allow_commands)
+            engine = SearchEngine.load(os.path.join(self.folder, self.engine), allow_private=allow_private)
+            run_engine(os.path.join(self.folder, self.queries), engine, output=run, allow_commands=allow_commands)
 
     def _freeze(self, path: str) -> None:
         from goldrank.gating.baseline import Baseline
