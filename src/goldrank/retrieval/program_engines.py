@@ -126,13 +126,12 @@ class CommandEngine:
     async def _listen(self, process: asyncio.subprocess.Process) -> None:
         """Keep the last line of standard error, which may say why the program ends."""
         assert process.stderr is not None
-        last = b""
+        tail = b""
         while piece := await process.stderr.read(MOST_WORDS):
-            lines = (last + piece).strip().splitlines()
-            if lines:
-                last = lines[-1][-MOST_WORDS:]
-        if last:
-            self._last_words = f"; it wrote: {ids.show(last.decode('utf-8', 'replace'), 200)}"
+            tail = (tail + piece)[-MOST_WORDS:]
+        lines = tail.strip().splitlines()
+        if lines:
+            self._last_words = f"; it wrote: {ids.show(lines[-1].decode('utf-8', 'replace'), 200)}"
 
     def _handed(self, text: str) -> None:
         try:
