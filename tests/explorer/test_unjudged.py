@@ -83,6 +83,7 @@ def test_the_page_says_what_the_command_line_says(tmp_path: Path, capsys: pytest
     assert sentence in page
 
     assert "2 documents of 1 query are judged" in page
+    assert "Judge these 5 next" in page, "of seven documents two are judged"
     # By hand: x is at 3 in B alone, 2 * 0.5 over three queries; open documents of A can take it below 0.
     assert "differ by +0.3333 on average" in page
     assert "the 5 others can still turn it round" in page

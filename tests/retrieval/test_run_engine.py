@@ -263,21 +263,21 @@ def test_a_file_that_is_no_journal_stays_as_it_is(tmp_path: Path, content: bytes
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_nothing_is_lost_or_written_twice_when_it_is_killed(tmp_path: Path) -> None:
-    count, kills, concurrency = 300, 3, 4
+    count, kills, concurrency = 5_000, 3, 4
     out = tmp_path / "new.run"
     rng = random.Random(5)
 
     def slow(request: Any, number: int) -> Any:
-        time.sleep(0.01)
+        time.sleep(0.001)
         return echo(request, number)
 
     with serving(slow) as server:
         words = [sys.executable, str(HERE / "killed_run.py"), server.url, str(out), str(count)]
         environment = {**os.environ, "PYTHONPATH": str(Path(goldrank.__file__).parent.parent)}
         for _ in range(kills):
-            begun = len(server.requests)
+            enough = len(server.requests) + rng.randrange(500, 1_200)
             process = subprocess.Popen(words, env=environment)
-            while len(server.requests) < begun + rng.randrange(20, 60):
+            while len(server.requests) < enough:
                 assert process.poll() is None
                 time.sleep(0.005)
             process.send_signal(signal.SIGKILL)

@@ -14,7 +14,7 @@ from goldrank.explorer.addresses import positive_number
 from goldrank.explorer.overview_page import minus
 from goldrank.explorer.page_numbers import signed, value
 from goldrank.explorer.query_page import titled
-from goldrank.explorer.session import Session, View
+from goldrank.explorer.session import QUEUE, Session, View
 from goldrank.explorer.snippets import visible
 from goldrank.explorer.unjudged_session import BUDGET, UnjudgedSession
 
@@ -65,7 +65,9 @@ def values(session: Session, view: View, link: Any, wait: bool) -> dict[str, Any
         return {**shown, "preparing": True}
 
     churn = unjudged.churn(view)
-    pairs = churn.judge_first(BUDGET)
+    judged = unjudged.judged_queries
+    left = [pair for pair in churn.judge_first(QUEUE) if pair.doc not in judged.get(pair.query, {})]
+    pairs = left[:BUDGET]
     rows = [_judging_row(session, churn, pair) for pair in pairs]
     moved = churn.moved_most(FIRST)
     return {
