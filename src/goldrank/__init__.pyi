@@ -143,8 +143,13 @@ from goldrank.referee.reading import Signature as Signature
 from goldrank.referee.verdicts import ConformanceReport as ConformanceReport
 from goldrank.report.show import show as show
 from goldrank.retrieval.churn import Churn as Churn
+from goldrank.retrieval.churn import JudgedChange as JudgedChange
 from goldrank.retrieval.churn import JudgeNext as JudgeNext
+from goldrank.retrieval.churn import JudgingStep as JudgingStep
+from goldrank.retrieval.churn import LatencyShift as LatencyShift
 from goldrank.retrieval.churn import QueryChurn as QueryChurn
+from goldrank.retrieval.churn import ScoreSpread as ScoreSpread
+from goldrank.retrieval.churn import SliceChurn as SliceChurn
 from goldrank.retrieval.churn import compare_rankings as compare_rankings
 from goldrank.retrieval.engine_file import EngineLimits as EngineLimits
 from goldrank.retrieval.engine_file import SearchEngine as SearchEngine
@@ -215,7 +220,10 @@ __all__ = [
     "JudgeError",
     "JudgeNext",
     "Judged",
+    "JudgedChange",
     "JudgementLog",
+    "JudgingStep",
+    "LatencyShift",
     "Leaderboard",
     "Matcher",
     "MatcherAgreements",
@@ -258,6 +266,7 @@ __all__ = [
     "Run",
     "RunIntervals",
     "Runs",
+    "ScoreSpread",
     "ScoreTail",
     "Scores",
     "ScoresByRun",
@@ -265,6 +274,7 @@ __all__ = [
     "SearchScores",
     "Signature",
     "SignatureReport",
+    "SliceChurn",
     "SliceTable",
     "Stages",
     "Standing",

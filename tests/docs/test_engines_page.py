@@ -11,7 +11,10 @@ import places
 import pytest
 
 import goldrank
+from goldrank import demo
 from goldrank.cli import run
+from goldrank.explorer.judging_session import Judging
+from goldrank.explorer.start import PageTexts, session_of
 from goldrank.retrieval import hits, http_engine
 from goldrank.retrieval.engine_file import EngineLimits, SearchEngine
 from goldrank.retrieval.failures import FAILURES
@@ -26,10 +29,39 @@ def test_the_commands_of_the_page(
     (tmp_path / "examples").symlink_to(places.ROOT / "examples")
     monkeypatch.chdir(tmp_path)
     lines = [line.strip() for line in PAGE.splitlines() if line.startswith("    goldrank ")]
-    assert len(lines) == 7
+    assert len(lines) == 11
+    told = ""
     for line in lines[3:]:
-        assert run(shlex.split(line)[1:]) == 0, (line, capsys.readouterr().err)
-    assert "Judge these first" in capsys.readouterr().out
+        words = shlex.split(line)[1:]
+        if words[0] == "serve":
+            judged_by_a_person(words[1:])
+            continue
+        assert run(words) == 0, (line, capsys.readouterr().err)
+        told += capsys.readouterr().out
+    assert "Judge these first" in told
+    assert re.search(r"new is better than old: \+0\.1022 nDCG@10 \(95% interval \+0\.0207 to \+0\.1885\)", told)
+    assert "PASS" in told
+    gate = shlex.split(lines[-1])[1:]
+    assert run([word.replace("new.run", "old.run") for word in gate]) == 1, "the page says that old fails"
+
+
+def judged_by_a_person(words: list[str]) -> None:
+    """Judge the first 40 documents as the demo's judgements have them; what the browser sends goes in here."""
+    old, new = words[0], words[1]
+    runs = {
+        path.removesuffix(".run"): goldrank.read_run(path).renamed(path.removesuffix(".run")) for path in (old, new)
+    }
+    session = session_of(None, runs, PageTexts(queries=words[words.index("--queries") + 1]), paths=[old, new])
+    judging = Judging(session, "judgements.db", "ann")
+    grades = demo.load()["qrels"]
+    for number in range(40):
+        item, _ = judging.next("ann", session.view(), False)
+        assert item is not None
+        grade = grades[item.query].get(item.doc, 0)
+        judging.add(
+            {"query": item.query, "doc": item.doc, "grade": grade, "data": session.data_hash, "key": str(number)}
+        )
+    judging.close()
 
 
 def test_the_engine_file_of_the_page(tmp_path: Path) -> None:

@@ -44,9 +44,27 @@ def test_tour() -> None:
     assert goldrank.evaluate("qrels.txt", "run.txt", "Early").per_query["Early"] == {"q1": 1 / 3, "q2": 1 / 3}
 
 
+STORY = README[README.index("## From engine to verdict") : README.index("## Any language")]
+
+
+def shown_commands(text: str) -> list[str]:
+    """The commands of a text, without their comments."""
+    whole_lines = text.replace("\\\n    ", "")
+    return re.findall(r"^\$ goldrank (.*?)(?:\s+#.*)?$", whole_lines, flags=re.MULTILINE)
+
+
+def test_the_way_from_engine_to_verdict_is_that_of_its_page() -> None:
+    """tests/docs/test_engines_page.py goes that way."""
+    page = (places.ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
+    commands = shown_commands(STORY)
+    assert len(commands) == 8
+    for line in commands:
+        assert f"\n    goldrank {line}\n" in page, line
+
+
 @pytest.mark.usefixtures("files")
 def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = re.findall(r"^\$ goldrank (.*?)(?:\s+#.*)?$", README, flags=re.MULTILINE)
+    lines = shown_commands(README.replace(STORY, ""))
     assert len(lines) >= 4
     for line in lines:
         for part in line.split(" && goldrank "):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 from raising import raises_code
 
-from goldrank.base.errors import MismatchError, OptionError
+from goldrank.base.errors import InputError, MismatchError, OptionError
 from goldrank.cli import run as command_line
 from goldrank.retrieval.churn import Churn, compare_rankings
 from goldrank.retrieval.engine_run import EngineRun
@@ -109,6 +110,7 @@ def test_latency_of_what_both_answered(tmp_path: Path) -> None:
     assert churn.latency.queries == 20
     assert (churn.latency.before, churn.latency.after) == ((20.0, 38.0), (10.0, 19.0))
     assert churn.latency.ratio == pytest.approx(0.5)
+    assert churn.latency.interval == pytest.approx((0.5, 0.5))
 
     for one in (slow, fast):
         one.run.save(tmp_path / f"{one.name}.run")
@@ -153,3 +155,94 @@ def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert json.loads(capsys.readouterr().out)["overlap"] == 0.5
     assert command_line(["diff", str(old), str(new), "--as", "csv"]) == 0
     assert capsys.readouterr().out.startswith("query,overlap,rbo")
+
+
+def written(folder: Path, name: str, records: list[dict[str, object]]) -> str:
+    """A run and its records, as `goldrank run` writes them."""
+    result = EngineRun(name, 10, 1, tuple(records))
+    result.run.save(folder / f"{name}.run")
+    result.save_records(folder / f"{name}.run.jsonl")
+    return str(folder / f"{name}.run")
+
+
+def test_the_command_knows_latencies_failures_and_empty_answers(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    old = written(tmp_path, "old", [record("q1", 2.0), record("q2", 2.0), record("q3", 2.0)])
+    failed = {"id": "q3", "error": {"code": "timeout", "what": "slow"}}
+    new = written(tmp_path, "new", [record("q1", 4.0), {"id": "q2", "retrieved": [], "latency_ms": 4.0}, failed])
+
+    assert command_line(["diff", old, new, "--as", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert told["latency"]["ratio"] == pytest.approx(2.0)
+    assert told["failed"] == {"q3": "new: timeout"}
+    assert [row["query"] for row in told["queries"]] == ["q1", "q2"], "a failure is in no figure"
+    assert told["vanished"] == ["q2"], "an empty answer is a query without results, not one that the run lacks"
+    assert [row["lacking"] for row in told["queries"]] == [None, None]
+    assert told["overlap"] == 0.5
+    assert command_line(["diff", old, new]) == 0
+    assert "1 query failed (new: timeout 1) and are in no figure" in capsys.readouterr().out
+
+
+def test_slices_by_hand() -> None:
+    queries = {"1": {"text": "a b", "kind": "x"}, "2": {"text": "a", "kind": "x"}, "3": {"text": "a", "kind": "y"}}
+    before = {"1": list("ab"), "2": list("ab"), "3": list("ab")}
+    churn = compare_rankings(before, {**before, "2": list("cd")}, queries=queries, slice_by=["kind", "length"])
+    figures = [(part.attribute, part.value, part.queries, part.overlap, part.first_changed) for part in churn.slices]
+    assert figures == [
+        ("kind", "x", 2, 0.5, 0.5),
+        ("kind", "y", 1, 1.0, 0.0),
+        ("length", "1", 2, 0.5, 0.5),
+        ("length", "2", 1, 1.0, 0.0),
+    ]
+    with raises_code(InputError, "no-slice-values"):
+        compare_rankings(before, before, slice_by="colour")
+
+
+def test_texts_stand_side_by_side() -> None:
+    churn = compare_rankings({"q": list("ab")}, {"q": list("bc")}, queries={"q": "red"})
+    assert "rank  run" not in str(churn)
+    shown = str(churn.with_documents({"a": "Apples.", "b": {"title": "Bees", "text": "They fly."}, "c": "Cats"}))
+    assert re.search(r"1 +Apples\. +2 +Bees", shown)
+    assert re.search(r"2 +Bees +new +Cats", shown)
+
+
+def test_judgements_so_far_by_hand() -> None:
+    """w(a) = 1 - 0.6309 = 0.3691 towards before, w(b) as much towards after."""
+    churn = compare_rankings({"q": list("ab")}, {"q": list("ba")}, k=2)
+    nothing = churn.judged({}, 2)
+    assert (nothing.judged, nothing.open, nothing.difference) == (0, 2, 0)
+    assert (nothing.low, nothing.high) == (pytest.approx(-0.7381, abs=1e-4), pytest.approx(0.7381, abs=1e-4))
+    assert not nothing.is_decided
+    half = churn.judged({"q": {"b": 2}}, 2)
+    assert (half.difference, half.low) == (pytest.approx(0.7381, abs=1e-4), pytest.approx(0, abs=1e-9))
+    assert churn.judged({"q": {"b": 2, "a": 0}}, 2).is_decided
+
+
+def test_what_judging_brings() -> None:
+    """60 queries with two documents of equal weight each: 40 judgements have a third of the weight."""
+    queries = [f"q{i:02}" for i in range(60)]
+    before, after = ({query: [doc] for query in queries} for doc in "ab")
+    steps = compare_rankings(before, after).judging_steps
+    figures = [(step.judgements, step.queries, round(step.weight, 4), round(step.remaining, 4)) for step in steps]
+    assert figures == [(40, 40, 0.3333, 1.0), (120, 60, 1.0, 0.0)]
+
+
+def test_measured_runs_have_their_latency(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`compare` shows it, and a rule of `gate` finds it, in milliseconds, in the records beside the run."""
+    old = written(tmp_path, "old", [record("q1", 10.0), record("q2", 20.0)])
+    new = written(tmp_path, "new", [record("q1", 20.0), record("q2", 40.0)])
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("q1 0 d 1\nq2 0 d 1\n")
+    assert command_line(["compare", str(qrels), old, new, "-m", "AP"]) == 0
+    told = capsys.readouterr().out
+    assert re.search(r"new +2 +20\.0 +40\.0", told)
+    assert "new takes 2.00 times as long as old" in told
+
+    assert command_line(["gate", str(qrels), new, "--rule", "latency p95 <= 40"]) == 0
+    assert command_line(["gate", str(qrels), new, "--rule", "latency p95 <= 39"]) == 1
+    (tmp_path / "new.run.jsonl").unlink()
+    assert command_line(["gate", str(qrels), new, "--rule", "latency p95 <= 39"]) == 2
+    capsys.readouterr()
+    assert command_line(["compare", str(qrels), old, new, "-m", "AP"]) == 0
+    assert "Latency" not in capsys.readouterr().out

@@ -15,6 +15,7 @@ from engine_server import Answer, serving
 from raising import raises_code
 
 from goldrank.base.errors import GoldrankError, InputError, OptionError, RetrievalError
+from goldrank.cli import run as command_line
 from goldrank.retrieval import asking
 from goldrank.retrieval.addresses import is_allowed, is_public
 from goldrank.retrieval.engine_file import EngineLimits, SearchEngine
@@ -414,3 +415,32 @@ def test_proxies_of_the_environment_are_not_used(monkeypatch: pytest.MonkeyPatch
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     with serving(lambda request, number: ELASTIC) as server:
         assert len(asked(server.url).run) == 1
+
+
+def test_what_is_sent_where_is_known_before_it_is_sent() -> None:
+    """An engine file of somebody else names variables of the environment: people should see which."""
+    table = {"url": "http://localhost:9200/x?q={query}", "request": {"headers": {"Authorization": "env:ES_AUTH"}}}
+    engine = SearchEngine.from_table(table)
+    assert (engine.sends, engine.host) == (("ES_AUTH",), "localhost:9200")
+    assert SearchEngine.from_table({"kind": "python", "function": "a:b"}).sends == ()
+
+
+def test_a_file_cannot_allow_itself_private_addresses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Else a file of somebody else could read what the cloud tells this machine alone (169.254.169.254)."""
+    table = {"url": "http://169.254.169.254/latest?q={query}", "limits": {"retries": 0}}
+    with raises_code(InputError, "unknown-key"):
+        SearchEngine.from_table({**table, "allow_private": ["169.254.169.254"]})
+    with raises_code(RetrievalError, "address-refused"):
+        run_engine({"a": "b"}, table)
+    engine = SearchEngine.from_table(table, allow_private=["169.254.169.254"])
+    assert engine.allow_private == ("169.254.169.254",)
+
+    (tmp_path / "e.toml").write_text(
+        'url = "http://10.255.255.1:9/?q={query}"\n[limits]\nretries = 0\ntimeout_s = 0.2\n'
+    )
+    (tmp_path / "q.tsv").write_text("a\tb\n")
+    words = ["run", str(tmp_path / "q.tsv"), "--engine", str(tmp_path / "e.toml"), "-o", str(tmp_path / "o.run")]
+    assert command_line(words) == 2
+    assert "--allow-private 10.255.255.1" in capsys.readouterr().err
+    assert command_line([*words, "--allow-private", "10.255.255.1"]) == 2
+    assert "private address" not in capsys.readouterr().err, "it was asked, and did not answer"

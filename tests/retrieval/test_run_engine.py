@@ -79,6 +79,19 @@ def test_concurrency_is_kept() -> None:
         assert server.most_at_once == most
 
 
+def test_limits_of_the_call_count_and_not_those_of_the_file() -> None:
+    """Also time and bytes, which the client of the engine keeps."""
+
+    def slow(request: Any, number: int) -> Any:
+        time.sleep(0.5)
+        return echo(request, number)
+
+    with serving(slow) as server, raises_code(RetrievalError, "timeout"):
+        run_engine({"a": "b"}, {"url": server.url + "/s?q={query}"}, limits=EngineLimits(timeout_s=0.05, retries=0))
+    with serving(echo) as server, raises_code(RetrievalError, "too-large"):
+        run_engine({"a": "b"}, {"url": server.url + "/s?q={query}"}, limits=EngineLimits(max_bytes=5))
+
+
 def test_a_rate_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     waited = []
 
@@ -250,21 +263,21 @@ def test_a_file_that_is_no_journal_stays_as_it_is(tmp_path: Path, content: bytes
 @pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="SIGKILL")
 def test_nothing_is_lost_or_written_twice_when_it_is_killed(tmp_path: Path) -> None:
-    count, kills, concurrency = 300, 3, 4
+    count, kills, concurrency = 5_000, 3, 4
     out = tmp_path / "new.run"
     rng = random.Random(5)
 
     def slow(request: Any, number: int) -> Any:
-        time.sleep(0.01)
+        time.sleep(0.001)
         return echo(request, number)
 
     with serving(slow) as server:
         words = [sys.executable, str(HERE / "killed_run.py"), server.url, str(out), str(count)]
         environment = {**os.environ, "PYTHONPATH": str(Path(goldrank.__file__).parent.parent)}
         for _ in range(kills):
-            begun = len(server.requests)
+            enough = len(server.requests) + rng.randrange(500, 1_200)
             process = subprocess.Popen(words, env=environment)
-            while len(server.requests) < begun + rng.randrange(20, 60):
+            while len(server.requests) < enough:
                 assert process.poll() is None
                 time.sleep(0.005)
             process.send_signal(signal.SIGKILL)
@@ -376,6 +389,15 @@ def test_failures_of_programs(tmp_path: Path, word: str, code: str) -> None:
     found = run_engine({"a": "fine", "b": word, "c": "good"}, engine, allow_commands=True)
     assert found.failures == {"b": code}
     assert found.run.ranking("c") == ["good"]
+
+
+def test_a_program_that_ends_says_why(capfd: pytest.CaptureFixture[str]) -> None:
+    """The last line of its standard error, and nothing of it on the terminal."""
+    engine = {"kind": "command", "argv": ["{python}", "-c", "import no_such_module_here"], "limits": {"retries": 0}}
+    with raises_code(RetrievalError, "command-died") as caught:
+        run_engine({"a": "b"}, engine, allow_commands=True)
+    assert "it wrote: ModuleNotFoundError: No module named 'no_such_module_here'" in str(caught.value)
+    assert capfd.readouterr().err == ""
 
 
 def test_a_program_that_is_not_there() -> None:

@@ -78,6 +78,11 @@ def commands() -> dict[str, CommandEntry]:
     return entries
 
 
+def provides(name: str) -> bool:
+    """Whether a satellite provides a function under a name."""
+    return any(name in getattr(satellite, "PROVIDES", {}) for satellite in satellites())
+
+
 def provided(name: str) -> Any:
     """The function that a satellite provides under a name."""
     for satellite in satellites():

@@ -15,6 +15,7 @@ from goldrank.cli.inputs import (
     catalogue_of,
     is_saved,
     load_saved,
+    named_file,
     once,
     open_qrels,
     open_systems,
@@ -38,6 +39,7 @@ from goldrank.cli.options import (
 )
 from goldrank.cli.output import Output, output_options
 from goldrank.data.scores import Scores, ScoresByRun
+from goldrank.data.table import Part
 
 if TYPE_CHECKING:
     from goldrank.comparison.build import CompareRequest
@@ -91,7 +93,11 @@ def command(
     comparison = compare_scores(scores, request)
     if documents is not None:
         comparison = comparison.with_documents(documents)
-    output.show(comparison)
+
+    def shown_parts(result: Comparison) -> list[Part]:
+        return [*result.parts(), *_latency_parts(result.runs, inputs, db)]
+
+    output.show(comparison, shown_parts)
 
 
 def _scores(
@@ -136,3 +142,14 @@ def _of_records(db: str, refs: tuple[str, ...], request: CompareRequest) -> tupl
 def _pairs(scores: Sequence[Scores]) -> list[tuple[str, Scores]]:
     """Scores with their names; those of one name are runs of one system."""
     return [(system_scores.run, system_scores) for system_scores in scores]
+
+
+def _latency_parts(names: Sequence[str], inputs: tuple[str, ...], db: str | None) -> list[Part]:
+    """How long the engines took, where each run is a file with records beside it."""
+    runs = inputs[1:]
+    is_measured_here = db is None and not is_saved(inputs[0]) and len(names) == len(runs)
+    if not is_measured_here or not satellites.provides("latencies compared"):
+        return []
+    paths = {name: named_file(text)[1] for name, text in zip(names, runs, strict=True)}
+    shown: list[Part] = satellites.provided("latencies compared")(paths)
+    return shown

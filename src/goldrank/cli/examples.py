@@ -71,11 +71,13 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "judgements export": ("judgements export judgements.db qrels.txt -o judged.txt",),
     "serve": (
         "serve --demo",
+        "serve old.run new.run --queries queries.tsv",
         "serve qrels.txt old=a.run new=b.run --documents corpus.jsonl --queries queries.tsv",
     ),
     "conformance": ('conformance --command "node my_metric.mjs"', "conformance --dump cases.jsonl"),
     "schema": ("schema record", "schema record --check records.jsonl"),
     "run": ("run queries.tsv --engine engine.toml -o new.run",),
+    "init": ("init --queries queries.tsv --qrels qrels.txt --engine current.run -m nDCG@10",),
     "demo": ("demo", "demo --write here"),
 }
 

@@ -197,6 +197,26 @@ def is_saved(text: str) -> bool:
     return any(mark in beginning for mark in _SAVED)
 
 
+def is_run(text: str) -> bool:
+    """Whether FILE is a run and not judgements, by its first line; NAME=FILE is always one."""
+    from goldrank.io import aliases
+    from goldrank.io.formats import Beginning, has_ranking_columns
+    from goldrank.io.sources import open_source
+
+    name, path = named_file(text)
+    if name is not None:
+        return True
+    if not os.path.isfile(path):
+        return False
+
+    beginning = Beginning(open_source(path), "run", has_ranking_columns)
+    if beginning.is_trec:
+        return True
+    columns = {column.lower() for column in beginning.header}
+    has_scores = columns & {*aliases.ORDERED_BY} and not columns & {*aliases.ENTRY_GRADE}
+    return bool(beginning.is_table and has_scores)
+
+
 def load_saved(texts: Sequence[str]) -> list[Scores]:
     """Saved scores from FILE or NAME=FILE, which names them; a file may hold those of several runs."""
     saved: list[Scores] = []

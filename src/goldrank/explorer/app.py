@@ -22,6 +22,7 @@ from goldrank.explorer import (
     query_page,
     take,
     texts_page,
+    unjudged_page,
 )
 from goldrank.explorer.judging_session import Judging
 from goldrank.explorer.pages import ASSETS, NAV, Links, asset, assets_hash, base_values, render
@@ -163,8 +164,10 @@ class Explorer:
     # Pages, as HTML.
 
     def overview(self, params: Mapping[str, str]) -> str:
-        """The first page."""
+        """The first page; as long as nothing is judged, what changed."""
         view = self.view(params)
+        if not self.session.is_judged:
+            return self._unjudged(params, view)
         frame = self.frame(view, "/", params)
         against = ids.show(view.a.name)
         forms = [("md", "Markdown"), ("csv", "CSV"), ("tex", "LaTeX")]
@@ -180,13 +183,30 @@ class Explorer:
         return render("overview.html.jinja", {**frame, **values, **more})
 
     def queries(self, params: Mapping[str, str]) -> str:
-        """The list of queries."""
+        """The list of queries; as long as nothing is judged, those that moved most first."""
         view = self.view(params)
+        if not self.session.is_judged:
+            return self._moved(params, view)
         frame = self.frame(view, "/queries", params)
         values = queries_page.page(self.session, view, dict(params), frame["link"])
         state = {name: text for name, text in params.items() if name not in ("m", "a", "b", "page", "data")}
         more = {"state": state, "title": "Queries"}
         return render("queries.html.jinja", {**frame, **values, **more})
+
+    def _unjudged(self, params: Mapping[str, str], view: View) -> str:
+        """What changed between unjudged runs."""
+        frame = self.frame(view, "/", params)
+        values = unjudged_page.values(self.session, view, frame["link"], wait=self.wait is None)
+        ladder = {}
+        if values["moved"]:
+            ladder = query_page.values(self.session, view, values["moved"][0]["query"])
+        return render("unjudged.html.jinja", {**frame, **ladder, **values})
+
+    def _moved(self, params: Mapping[str, str], view: View) -> str:
+        """All queries of unjudged runs."""
+        frame = self.frame(view, "/queries", params)
+        values = unjudged_page.list_values(self.session, view, params, wait=self.wait is None)
+        return render("moved.html.jinja", {**frame, **values, "title": "Queries"})
 
     def _texts(self, query: str, params: Mapping[str, str]) -> str:
         """One question of texts."""

@@ -92,7 +92,10 @@ def judge_values(explorer: Explorer, judging: Judging, params: Mapping[str, str]
 
 
 def changes(session: Session, judging: Judging, view: View, judge: str, blind: bool) -> dict[str, Any]:
-    """Values and bounds as they were when the judge began, and as they are."""
+    """Values and bounds as they were when the judge began, and as they are; none where people judge from zero."""
+    if not session.is_judged:
+        return {"rows": [], "room": None, "next": NEXT, "words": session.so_far(view)}
+
     before = judging.before(judge)
     rows = []
     old_widths: list[float] = []
@@ -126,7 +129,7 @@ def changes(session: Session, judging: Judging, view: View, judge: str, blind: b
         room = _room(session, view, old_width, new_width)
     if blind:
         rows = []
-    return {"rows": rows, "room": room, "next": NEXT}
+    return {"rows": rows, "room": room, "next": NEXT, "words": ""}
 
 
 def _room(session: Session, view: View, old_width: float, new_width: float) -> dict[str, Any]:

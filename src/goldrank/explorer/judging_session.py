@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import takewhile
 from typing import Any
 
 from goldrank.base import ids
@@ -283,7 +284,7 @@ class Judging:
 
         first = left[0]
         if blind:
-            of_query = [document for document in left if document.query == first.query]
+            of_query = list(takewhile(lambda document: document.query == first.query, left))
             of_query.sort(key=lambda document: ids.encode(document.doc))
             random.Random(f"{judge}\0{first.query}").shuffle(of_query)  # noqa: S311 - an order, not a secret
             first = of_query[0]
@@ -293,8 +294,8 @@ class Judging:
     # What judgements changed.
 
     def _begin(self, judge: str) -> None:
-        """Keep the values at the moment when a judge begins."""
-        if judge not in self._befores:
+        """Keep the values at the moment when a judge begins; there are none where people judge from zero."""
+        if judge not in self._befores and self.session.is_judged:
             means, bounds, values = {}, {}, {}
             for system in self.session.systems:
                 for measure in self.session.measures:

@@ -55,6 +55,7 @@ def values(session: Session, view: View, query: str, start: int = 1, ideal: bool
     return {
         "query": query,
         "text": visible(session.text_of(query)),
+        "is_unjudged": not grades,
         "left": left,
         "right": right,
         "total": total,
@@ -258,7 +259,7 @@ def neighbours(session: Session, view: View, query: str) -> dict[str, Any]:
     order, loss_rank = session.loss_order(view)
     rank = int(loss_rank[session.numbers[query]])
     if rank >= len(order):
-        return {"at": None, "of": len(order), "before": None, "after": None}
+        return {"at": None, "of": len(order), "by": "loss", "before": None, "after": None}
 
     def known(i: int) -> Mapping[str, str] | None:
         if not 0 <= i < len(order):
@@ -270,7 +271,10 @@ def neighbours(session: Session, view: View, query: str) -> dict[str, Any]:
             short += "…"
         return {"id": neighbour, "text": short}
 
-    return {"at": rank + 1, "of": len(order), "before": known(rank - 1), "after": known(rank + 1)}
+    by = "loss"
+    if not session.is_judged:
+        by = "change"
+    return {"at": rank + 1, "of": len(order), "by": by, "before": known(rank - 1), "after": known(rank + 1)}
 
 
 SHARE = 0.1

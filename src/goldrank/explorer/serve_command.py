@@ -8,7 +8,7 @@ import click
 
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
-from goldrank.cli.inputs import named_file, open_qrels, open_whole
+from goldrank.cli.inputs import is_run, named_file, open_qrels, open_whole
 from goldrank.cli.options import (
     FILE,
     OUTPUT,
@@ -31,8 +31,7 @@ SERVING = "Serving"
 
 
 @declared(usual="--documents --queries -m --demo --db -o", help_alone=True)
-@click.argument("qrels", required=False, type=FILE)
-@click.argument("runs", metavar="RUN...", nargs=-1, type=FILE)
+@click.argument("inputs", metavar="[QRELS] RUN...", nargs=-1, type=FILE)
 @option("--demo", is_flag=True, help="Show the data of `goldrank demo`.")
 @db_option(usual=False)
 @file_option("--rules", "rules", heading="What to measure", help="A TOML file with the rules.")
@@ -76,8 +75,7 @@ SERVING = "Serving"
 @output_option()
 @notes_options
 def command(
-    qrels: str | None,
-    runs: tuple[str, ...],
+    inputs: tuple[str, ...],
     demo: bool,
     db: str | None,
     rules: str | None,
@@ -103,20 +101,27 @@ def command(
 ) -> None:  # fmt: skip
     """Show the queries of one or more runs in the browser: why they got worse, and which documents are unjudged.
 
+    Without QRELS it shows what changed between the runs, and people judge from zero. NAME=FILE is always a run.
+
     It listens on this machine alone, loads nothing from anywhere, and ends with Ctrl-C. Judgements go to a separate log
-    (--log, else judgements.db beside QRELS), never into the file of judgements; `goldrank judgements export` makes
-    qrels of it. --db shows a history, alone or beside runs; -o FOLDER writes the pages as files, and ends.
+    (--log, else judgements.db beside the first file), never into the file of judgements; `goldrank judgements export`
+    makes qrels of it. --db shows a history, alone or beside runs; -o FOLDER writes the pages as files, and ends.
     """
     from goldrank.explorer import start
     from goldrank.explorer.text_session import is_items
 
+    qrels: str | None = None
+    runs = inputs
+    if inputs and not is_run(inputs[0]):
+        qrels, *others = inputs
+        runs = tuple(others)
     if len(output.files) > 1:
         raise click.UsageError("-o takes one folder here")
     folder = next(iter(output.files), None)
-    if demo and qrels:
+    if demo and inputs:
         raise click.UsageError("--demo brings its own data")
-    if not (demo or qrels or db):
-        raise click.UsageError("give judgements and runs, questions with texts, --db or --demo")
+    if not (demo or inputs or db):
+        raise click.UsageError("give runs, judgements and runs, questions with texts, --db or --demo")
     if rules and not db:
         raise click.UsageError("--rules are for the records of a history: --db")
     if token is not None and no_token:
@@ -129,7 +134,7 @@ def command(
     access = start.Access(host, port, token, not no_browser)
     if folder is None:
         access.checked()
-    if not (demo or qrels):
+    if not (demo or inputs):
         assert db is not None
         start.run_history(db, access, lambda text: say(text, err=False), rules)
         return
@@ -149,18 +154,21 @@ def command(
         )
         read_only = True
     else:
-        assert qrels is not None
         attributes = None
         if slices:
             attributes = known_queries(queries, slices)
+        judged = None
+        if qrels is not None:
+            judged = open_qrels(qrels, reading)
         session = start.session_of(
-            open_qrels(qrels, reading),
+            judged,
             open_whole(runs, reading),
             start.PageTexts(documents, queries, **shown),
             rules=reading.convention,
             measures=measures,
             attributes=attributes,
             slice_by=slices,
+            paths=[named_file(text)[1] for text in runs],
         )
 
     if folder is not None:
@@ -168,5 +176,8 @@ def command(
         return
     judging = None
     if not read_only:
-        judging = start.judging_of(session, log, me, per_pair, qrels)
+        beside = None
+        if inputs:
+            beside = named_file(inputs[0])[1]
+        judging = start.judging_of(session, log, me, per_pair, beside)
     start.run(session, access, judging, lambda text: say(text, err=False), db, rules)

@@ -160,6 +160,15 @@ class Session:
         for system in self.systems:
             system.eager = self.is_small
 
+    @property
+    def is_judged(self) -> bool:
+        """Whether there are judgements of all queries, by which systems can be told apart."""
+        return True
+
+    def so_far(self, view: View) -> str:
+        """What was judged, where people judge from zero."""
+        return ""
+
     def ready(self, view: View) -> bool:
         """Whether bounds and the queue of a view are computed; in a large session the worker computes them."""
         if self.is_small:

@@ -22,6 +22,7 @@ from goldrank.explorer import serving
 from goldrank.explorer.judging_session import Judging
 from goldrank.explorer.security import new_secret
 from goldrank.explorer.session import Criterion, Session
+from goldrank.explorer.unjudged_session import UnjudgedSession, without_judgements
 from goldrank.io.by_id.query_files import FILES_OF_BEIR, read_queries
 from goldrank.io.sources import open_source
 from goldrank.io.text.number_text import grade_of
@@ -84,8 +85,12 @@ def session_of(
     measures: Any = None,
     attributes: Queries | None = None,
     slice_by: Sequence[str] = (),
+    paths: Sequence[str] = (),
 ) -> Session:
-    """A session of files: texts of queries come from their file, or from the folder of the corpus."""
+    """A session of files: texts of queries come from their file, or from the folder of the corpus.
+
+    Without qrels it shows what changed between the runs, whose `paths` have records beside them, and lets people judge.
+    """
     texts = texts or PageTexts()
     query_source = texts.queries
     if query_source is None and isinstance(texts.docs, str) and _has_query_file(texts.docs):
@@ -100,17 +105,33 @@ def session_of(
     criteria = texts.criteria
     if isinstance(criteria, str) and criteria:
         criteria = read_criteria(criteria)
+    options: dict[str, Any] = {"known_queries": known, "criteria": criteria or (), "slice_by": slice_by}
+    every_run = list(runs.values())
+    if qrels is None:
+        unjudged = without_judgements(every_run)
+        docs = texts.docs or recorded_texts(paths) or None
+        return UnjudgedSession(
+            texts.title, unjudged, every_run, rules or Convention(), measures or None, docs=docs, paths=paths, **options
+        )
     return Session(
         texts.title,
         io.as_qrels(qrels),
-        list(runs.values()),
+        every_run,
         rules or Convention(),
         measures or None,
         docs=texts.docs,
-        known_queries=known,
-        criteria=criteria or (),
-        slice_by=slice_by,
+        **options,
     )
+
+
+def recorded_texts(paths: Sequence[str]) -> dict[str, str]:
+    """The texts of documents that engines sent with their results, from the records beside runs."""
+    from goldrank.retrieval.run_records import records_beside
+
+    texts: dict[str, str] = {}
+    for path in paths:
+        texts |= records_beside(path).texts
+    return texts
 
 
 def _has_query_file(folder: str) -> bool:
@@ -140,7 +161,7 @@ def text_session_of(
 
 
 def serve(
-    qrels: QrelsLike,
+    qrels: QrelsLike | None,
     runs: RunLike | Mapping[str, RunLike],
     measures: MeasuresLike = None,
     *,
@@ -153,7 +174,8 @@ def serve(
     """Serve runs from Python until Ctrl-C, as `goldrank serve` does.
 
     The documents and queries of `texts` are files, mappings by id, or objects shaped as datasets of ir_datasets
-    (`docs_store`, `queries_iter`); such an object can be the `qrels` too. Judgements are those of `me`. They go to
+    (`docs_store`, `queries_iter`); such an object can be the `qrels` too. Without qrels (None) people judge from zero.
+    Judgements are those of `me`. They go to
     `log`, or without it to `judgements.db` here.
     """
     access = access or Access()
@@ -199,12 +221,12 @@ def read_criteria(path: str) -> list[Criterion]:
     return criteria
 
 
-def judging_of(session: Session, log: str | None, judge: str | None, per_pair: int, qrels: str | None) -> Judging:
-    """The log of a session; its judgements are in the values."""
+def judging_of(session: Session, log: str | None, judge: str | None, per_pair: int, beside: str | None) -> Judging:
+    """The log of a session, by default in the folder of a file; its judgements are in the values."""
     if log:
         path = log
-    elif qrels:
-        path = os.path.join(os.path.dirname(os.path.abspath(qrels)), "judgements.db")
+    elif beside:
+        path = os.path.join(os.path.dirname(os.path.abspath(beside)), "judgements.db")
     else:
         folder = cache_folder()
         os.makedirs(folder, exist_ok=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from goldrank.base import ids
+from goldrank.base import ids, satellites
 from goldrank.base.errors import BaselineError, GoldrankError
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
@@ -16,6 +16,7 @@ from goldrank.cli.inputs import (
     catalogue_of,
     is_saved,
     load_saved,
+    named_file,
     once,
     open_qrels,
     open_run,
@@ -41,6 +42,7 @@ from goldrank.io.contract import is_records
 
 if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
+    from goldrank.data.queries import Queries
     from goldrank.data.scores import Scores
     from goldrank.gating.baseline import Baseline
     from goldrank.gating.measuring import MeasuringOptions
@@ -209,8 +211,19 @@ def _decide(
     if queries is not None:
         query_source = queries
     if query_source is None:
-        return gate(scores, rules, baseline)
+        recorded = None
+        if any(rule.kind == "latency" for rule in rules) and run is not None:
+            recorded = _recorded_latencies(run)
+        return gate(scores, rules, baseline, queries=recorded)
     return gate(scores, rules, baseline, queries=read_queries(query_source))
+
+
+def _recorded_latencies(run: str) -> Queries | None:
+    """The latencies of the records beside a run that `goldrank run` wrote."""
+    if not satellites.provides("latencies of a run"):
+        return None
+    latencies: Queries | None = satellites.provided("latencies of a run")(named_file(run)[1])
+    return latencies
 
 
 def _rules(

@@ -62,7 +62,7 @@ async def checked_address(host: str, port: int, allow_private: Collection[str]) 
     for address in addresses:
         if not is_allowed(host, ipaddress.ip_address(address), allow_private):
             message = f"{ids.show(host)} is at the private address {address}"
-            hint = f'if that is meant, write allow_private = ["{ids.show(host)}"]'
+            hint = f"if that is meant: --allow-private {ids.show(host)}"
             raise AskFailed("address-refused", f"{message}; {hint}")
 
     if len(addresses) > 1:

@@ -71,13 +71,17 @@ class EngineJob:
     """One engine, its questions, and the journal of its answers."""
 
     engine: SearchEngine
-    limits: EngineLimits
     questions: Sequence[EngineQuery]
     journal: Journal
     _client: Askable | None = None
     _pace: _Pace = field(default_factory=lambda: _Pace(0))
     _first_failures: list[AskFailed] = field(default_factory=list)
     _has_answered: bool = False
+
+    @property
+    def limits(self) -> EngineLimits:
+        """How the engine is asked."""
+        return self.engine.limits
 
     def open(self) -> None:
         """Make the client; an event loop must be running."""
@@ -204,7 +208,7 @@ async def ask_all(jobs: Sequence[EngineJob], tell: Tell) -> None:
 async def _several_at_a_time(job: EngineJob, one_more: Callable[[], None]) -> None:
     pending = job.pending
     if pending:
-        await job.warm(job.limits.warmup)
+        await job.warm(max(job.limits.warmup, _START_OF_PROGRAM.get(job.engine.kind, 0)))
     left = iter(pending)
 
     async def work() -> None:
@@ -220,6 +224,8 @@ async def _several_at_a_time(job: EngineJob, one_more: Callable[[], None]) -> No
         raise failures.exceptions[0] from None
 
 
+_START_OF_PROGRAM = {"command": 1}
+"""Queries that are asked first and not counted, so that the start of a program is in no latency."""
 WARMUP_IN_TURNS = 5
 """Queries that warm up each engine where engines are compared, unless its file has a higher number."""
 

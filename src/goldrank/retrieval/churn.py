@@ -5,11 +5,10 @@ Nothing here says *better*: results that changed are not results that are wrong.
 
 from __future__ import annotations
 
-import json
 import math
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any, Literal, NamedTuple, TypeAlias
@@ -18,19 +17,27 @@ import numpy as np
 
 from goldrank import io
 from goldrank.base import ids
-from goldrank.base.errors import InputError, MismatchError, whole_number
+from goldrank.base.errors import MismatchError, whole_number
 from goldrank.base.keywords import named_arguments
 from goldrank.base.notes import Note
-from goldrank.base.types import QueriesLike, RunLike
+from goldrank.base.types import DocumentsLike, QueriesLike, RunLike
 from goldrank.comparison.agreement import kendall_tau, rbo
+from goldrank.comparison.intervals import Interval, mean_interval
+from goldrank.comparison.slices import no_slice_values, slice_names, slice_parts, word_counts
+from goldrank.data.documents import Document
+from goldrank.data.queries import Queries
 from goldrank.data.run import Run
 from goldrank.data.showing import Result
 from goldrank.data.table import Part, count
+from goldrank.io.by_id.document_files import read_documents
 from goldrank.io.by_id.query_files import read_queries
 from goldrank.retrieval.engine_run import EngineRun
+from goldrank.retrieval.run_records import NO_RECORDS, RunRecords, records_beside, records_of
 
 PATIENCE = 0.9
 """RBO's reader: the first ten ranks have 85.6 % of the weight."""
+TITLE = 80
+"""Characters of a document without a title that are shown in place of one."""
 Lacking: TypeAlias = Literal["", "before", "after"]
 
 
@@ -142,12 +149,89 @@ class LatencyShift:
         The median and the 95th percentile, in milliseconds, by nearest rank.
     ratio : float
         The geometric mean of after divided by before.
+    interval : Interval
+        The 95 % interval of the ratio, over queries.
     """
 
     queries: int
     before: tuple[float, float]
     after: tuple[float, float]
     ratio: float
+    interval: Interval
+
+
+@dataclass(frozen=True)
+class SliceChurn:
+    """What changed on the queries that have one value of an attribute.
+
+    Attributes
+    ----------
+    attribute, value : str
+        Which queries these are.
+    queries : int
+        How many.
+    overlap, rbo, first_changed : float
+        As of all queries.
+    """
+
+    attribute: str
+    value: str
+    queries: int
+    overlap: float
+    rbo: float
+    first_changed: float
+
+
+class JudgingStep(NamedTuple):
+    """What some judgements bring.
+
+    Attributes
+    ----------
+    judgements : int
+        How many documents are judged, the first ones of `judge_first`.
+    queries : int
+        How many queries they are of.
+    weight : float
+        The share of all weight, which decides between the two rankings, that they have.
+    remaining : float
+        The largest mean difference, for each unit of gain, that the others can still make.
+    """
+
+    judgements: int
+    queries: int
+    weight: float
+    remaining: float
+
+
+class JudgedChange(NamedTuple):
+    """What judgements say about two rankings so far, in the sums that nDCG@k divides.
+
+    Attributes
+    ----------
+    judged : int
+        How many documents that tell the rankings apart are judged.
+    open : int
+        How many are not.
+    difference : float
+        The mean of after minus before, counting judged documents only.
+    low, high : float
+        The least and the greatest it can become, whatever the open ones are.
+    """
+
+    judged: int
+    open: int
+    difference: float
+    low: float
+    high: float
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether no judgement of an open document can turn the sign."""
+        return self.judged > 0 and (self.low > 0 or self.high < 0)
+
+
+STEPS = (40, 120, 400)
+"""Numbers of judgements for which `judging_steps` says what they bring."""
 
 
 @dataclass(frozen=True, repr=False, eq=False)
@@ -163,6 +247,13 @@ class Churn(Result, Mapping[str, QueryChurn]):
     """Of the two runs; None where they have no scores of their own."""
     latency: LatencyShift | None = None
     """None if it is not known of both."""
+    failed: Mapping[str, str] = field(default_factory=dict)
+    """The queries that an engine failed to answer, with its name and why: they are in no figure."""
+    slices: tuple[SliceChurn, ...] = ()
+    titles: Mapping[str, str] = field(default_factory=dict)
+    """The first words of documents, if their texts are known."""
+    listed: int = 10
+    """How many documents to judge are listed."""
 
     @cached_property
     def _by_query(self) -> dict[str, QueryChurn]:
@@ -174,21 +265,41 @@ class Churn(Result, Mapping[str, QueryChurn]):
 
         return churn_report.parts(self)
 
-    def judging_parts(self, n: int) -> list[Part]:
-        """The documents whose judgements say soonest which ranking is better, as data.
+    def with_documents(self, documents: DocumentsLike) -> Churn:
+        """What changed with the texts of documents, so that both rankings can be read side by side.
+
+        Parameters
+        ----------
+        documents : documents
+            `Documents`, a file, a mapping or a function.
+
+        Returns
+        -------
+        Churn
+
+        Raises
+        ------
+        InputError
+            If no document has a text.
+        """
+        wanted = [doc for change in self.changes for doc in (*change.before, *change.after)]
+        texts = read_documents(documents).some(list(dict.fromkeys(wanted)))
+        return replace(self, titles={doc: text.title or text.line(TITLE) for doc, text in texts.items()})
+
+    def with_listed(self, n: int) -> Churn:
+        """What changed, with another number of documents to judge in its tables.
 
         Parameters
         ----------
         n : int
-            How many.
+            How many at most.
 
         Returns
         -------
-        list of parts
+        Churn
         """
-        from goldrank.retrieval import churn_report
-
-        return churn_report.judging_parts(self, n)
+        whole_number(n, "n", 0)
+        return replace(self, listed=n)
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -212,6 +323,11 @@ class Churn(Result, Mapping[str, QueryChurn]):
     def overlap(self) -> float:
         """The mean share of the first k results that both have."""
         return float(np.mean([change.overlap for change in self.changes]))
+
+    @property
+    def churn(self) -> float:
+        """The mean share of the first k results that changed: 1 - overlap."""
+        return 1 - self.overlap
 
     @property
     def rbo(self) -> float:
@@ -292,6 +408,50 @@ class Churn(Result, Mapping[str, QueryChurn]):
         towards_after = -math.fsum(weight for weight in weights if weight < 0)
         return max(towards_before, towards_after) / len(self)
 
+    def judged(self, qrels: Mapping[str, Mapping[str, float]], highest: float) -> JudgedChange:
+        """What judgements say so far, and how far the documents that are left can move it.
+
+        Parameters
+        ----------
+        qrels : mapping
+            Judgements: by query and document, a grade.
+        highest : float
+            The highest grade that a document can get.
+
+        Returns
+        -------
+        JudgedChange
+        """
+        known, gains, losses = [], [], []
+        for pair in self._rounds:
+            grade = qrels.get(pair.query, {}).get(pair.doc)
+            if grade is not None:
+                known.append(-pair.weight * max(0.0, grade))
+            elif pair.weight < 0:
+                gains.append(-pair.weight * highest)
+            else:
+                losses.append(-pair.weight * highest)
+
+        total = len(self)
+        difference = math.fsum(known) / total
+        low, high = difference + math.fsum(losses) / total, difference + math.fsum(gains) / total
+        return JudgedChange(len(known), len(gains) + len(losses), difference, low, high)
+
+    @property
+    def judging_steps(self) -> list[JudgingStep]:
+        """What 40, 120, 400 and all judgements bring, as far as there are documents to judge."""
+        total = len(self._rounds)
+        steps = []
+        for number in (*(step for step in STEPS if step < total), total):
+            judged = self._rounds[:number]
+            weight = math.fsum(abs(pair.weight) for pair in judged) / (self._weight or 1.0)
+            steps.append(JudgingStep(number, len({pair.query for pair in judged}), weight, self.remaining(number)))
+        return steps
+
+    @cached_property
+    def _weight(self) -> float:
+        return math.fsum(abs(pair.weight) for pair in self._rounds)
+
     @cached_property
     def _rounds(self) -> list[JudgeNext]:
         """Every pair with a weight, round by round."""
@@ -318,7 +478,7 @@ class Churn(Result, Mapping[str, QueryChurn]):
     def to_dict(self) -> dict[str, Any]:
         latency = None
         if self.latency is not None:
-            latency = vars(self.latency)
+            latency = {**vars(self.latency), "interval": list(self.latency.interval)}
 
         return {
             "before": self.before,
@@ -326,16 +486,28 @@ class Churn(Result, Mapping[str, QueryChurn]):
             "k": self.k,
             "p": PATIENCE,
             "overlap": self.overlap,
+            "churn": self.churn,
             "rbo": self.rbo,
             "tau": self.tau,
             "first_changed": self.first_changed,
             "vanished": list(self.vanished),
+            "failed": dict(self.failed),
             "latency": latency,
+            "scores": [_spread_dict(spread) for spread in self.scores],
+            "slices": [dict(vars(part)) for part in self.slices],
+            "judge_first": [pair._asdict() for pair in self.judge_first(self.listed)],
+            "judging": [step._asdict() for step in self.judging_steps],
             "queries": [
                 {**row, "came": list(change.came), "went": list(change.went)}
                 for row, change in zip(self.rows(), self.changes, strict=True)
             ],
         }
+
+
+def _spread_dict(spread: ScoreSpread | None) -> dict[str, Any] | None:
+    if spread is None:
+        return None
+    return {"first": list(spread.first), "gap": list(spread.gap)}
 
 
 def _row(change: QueryChurn) -> dict[str, Any]:
@@ -379,7 +551,12 @@ def _discount(rank: int | None) -> float:
 
 @named_arguments
 def compare_rankings(
-    before: RunLike | EngineRun, after: RunLike | EngineRun, *, k: int = 10, queries: QueriesLike | None = None
+    before: RunLike | EngineRun,
+    after: RunLike | EngineRun,
+    *,
+    k: int = 10,
+    queries: QueriesLike | None = None,
+    slice_by: str | Sequence[str] = (),
 ) -> Churn:
     """Say what changed between two runs, without judgements: overlap, RBO, and which queries moved most.
 
@@ -391,7 +568,9 @@ def compare_rankings(
     k : int
         How many first results are looked at.
     queries : queries, optional
-        Texts of queries, to show them.
+        Texts of queries, to show them, and their attributes.
+    slice_by : str or list of str
+        Attributes of queries, or "length" for their number of words: the figures of each value.
 
     Returns
     -------
@@ -404,6 +583,8 @@ def compare_rankings(
         If the runs have no query in common.
     OptionError
         If `k` is not a whole number from 1.
+    InputError
+        If no query has a value to slice by.
 
     Examples
     --------
@@ -413,58 +594,109 @@ def compare_rankings(
     >>> [(pair.doc, round(pair.weight, 4)) for pair in churn.judge_first(2)]
     [('c', 0.5), ('x', -0.5)]
     """
-    whole_number(k, "k", 1)
-    first, second = _side(before), _side(after)
-    texts: dict[str, str] = {}
+    known = None
     if queries is not None:
-        texts = {query_id: query.text for query_id, query in read_queries(queries).items()}
+        known = read_queries(queries)
+    return _compared(_side(before), _side(after), k, known, slice_by)
 
-    query_ids = sorted({*first.run, *second.run}, key=ids.encode)
-    if not any(query in first.run and query in second.run for query in query_ids):
+
+def compare_files(
+    runs: Mapping[str, Run], paths: Sequence[str], k: int, queries: Queries | None, slice_by: Sequence[str]
+) -> Churn:
+    """What changed between two runs that were read from files, beside which records may be."""
+    first, second = runs.values()
+    sides = [
+        RunWithRecords(run.drop_duplicates(), records_beside(path))
+        for run, path in zip((first, second), paths, strict=True)
+    ]
+    return _compared(sides[0], sides[1], k, queries, slice_by)
+
+
+class RunWithRecords(NamedTuple):
+    """A run, and what is known of its queries beside the rankings."""
+
+    run: Run
+    records: RunRecords
+
+    def has(self, query: str) -> bool:
+        """Whether the query was answered, with or without documents."""
+        return query in self.run or query in self.records.empty
+
+    def ranking(self, query: str) -> list[str]:
+        """The documents of a query, best first."""
+        if query not in self.run:
+            return []
+        return self.run.ranking(query)
+
+
+def _side(source: RunLike | EngineRun) -> RunWithRecords:
+    if isinstance(source, EngineRun):
+        return RunWithRecords(source.run, records_of(list(source.records)))
+
+    run = io.as_run(source).drop_duplicates()
+    records = NO_RECORDS
+    if isinstance(source, str | os.PathLike):
+        records = records_beside(os.fspath(source))
+    return RunWithRecords(run, records)
+
+
+def _compared(
+    first: RunWithRecords, second: RunWithRecords, k: int, queries: Queries | None, slice_by: str | Sequence[str]
+) -> Churn:
+    whole_number(k, "k", 1)
+    texts: Mapping[str, str] = {}
+    if queries is not None and queries.has("text"):
+        texts = queries.column("text")
+
+    failed: dict[str, str] = {}
+    for side in (first, second):
+        failed |= {query: f"{side.run.name}: {code}" for query, code in side.records.failures.items()}
+
+    known_queries = {*first.run, *second.run, *first.records.empty, *second.records.empty}
+    query_ids = sorted(known_queries - failed.keys(), key=ids.encode)
+    if not any(first.has(query) and second.has(query) for query in query_ids):
         message = "the two runs have no query in common"
         raise MismatchError(message, where=f"{first.run.name}, {second.run.name}", code="no-common-queries")
 
-    changes = tuple(_change(query, texts.get(query, ""), first.run, second.run, k) for query in query_ids)
-    spreads = (_spread(first.run), _spread(second.run))
-    return Churn(first.run.name, second.run.name, k, changes, spreads, _latency(first.latency_ms, second.latency_ms))
+    changes = tuple(_change(query, texts.get(query, ""), first, second, k) for query in query_ids)
+    texts_of_documents = {**first.records.texts, **second.records.texts}
+    return Churn(
+        before=first.run.name,
+        after=second.run.name,
+        k=k,
+        changes=changes,
+        scores=(_spread(first.run), _spread(second.run)),
+        latency=latency_shift(first.records.latency_ms, second.records.latency_ms),
+        failed=failed,
+        slices=_slices(changes, queries, slice_names(slice_by)),
+        titles={doc: Document(text).line(TITLE) for doc, text in texts_of_documents.items()},
+    )
 
 
-class _Side(NamedTuple):
-    run: Run
-    latency_ms: Mapping[str, float]
+def _slices(changes: Sequence[QueryChurn], queries: Queries | None, names: Sequence[str]) -> tuple[SliceChurn, ...]:
+    """The figures of each value of each attribute."""
+
+    def values(name: str) -> Sequence[Any]:
+        if queries is not None and queries.has(name):
+            return [queries.column(name).get(change.query) for change in changes]
+        if name == "length" and any(change.text for change in changes):
+            texts = {change.query: change.text for change in changes if change.text}
+            return word_counts(texts.get, [change.query for change in changes])
+        raise no_slice_values(name, queries)
+
+    notes: list[Note] = []
+    slices = []
+    for attribute, value, in_slice in slice_parts(names, values, notes):
+        members = [change for change, is_member in zip(changes, in_slice, strict=True) if is_member]
+        overlap = float(np.mean([change.overlap for change in members]))
+        similarity = float(np.mean([change.rbo for change in members]))
+        first_changed = float(np.mean([change.first_changed for change in members]))
+        slices.append(SliceChurn(attribute, value, len(members), overlap, similarity, first_changed))
+    return tuple(slices)
 
 
-def _side(source: RunLike | EngineRun) -> _Side:
-    if isinstance(source, EngineRun):
-        return _Side(source.run, source.latency_ms)
-
-    run = io.as_run(source).drop_duplicates()
-    if isinstance(source, str | os.PathLike):
-        records = f"{os.fspath(source)}.jsonl"
-        if os.path.isfile(records):
-            return _Side(run, _recorded(records))
-    return _Side(run, {})
-
-
-def _recorded(path: str) -> dict[str, float]:
-    """Latencies from the file of records beside a run."""
-    times: dict[str, float] = {}
-    with open(path, "rb") as file:
-        for number, line in enumerate(file, 1):
-            try:
-                record = json.loads(line)
-                if isinstance(record.get("latency_ms"), int | float):
-                    times[str(record["id"])] = float(record["latency_ms"])
-            except (ValueError, KeyError, AttributeError, RecursionError):
-                message = "is not a record of a run, though it is beside one"
-                raise InputError(
-                    message, where=f"{path}:{number}", hint="Move it away.", code="not-a-journal"
-                ) from None
-    return times
-
-
-def _change(query: str, text: str, first: Run, second: Run, k: int) -> QueryChurn:
-    before, after = _ranking(first, query), _ranking(second, query)
+def _change(query: str, text: str, first: RunWithRecords, second: RunWithRecords, k: int) -> QueryChurn:
+    before, after = first.ranking(query), second.ranking(query)
     top_before, top_after = before[:k], after[:k]
     shared = set(top_before) & set(top_after)
     shared_before = [doc for doc in top_before if doc in shared]
@@ -472,9 +704,9 @@ def _change(query: str, text: str, first: Run, second: Run, k: int) -> QueryChur
 
     lacking: Lacking = ""
     overlap = overlap_of_ranks = 0.0
-    if query not in first:
+    if not first.has(query):
         lacking = "before"
-    elif query not in second:
+    elif not second.has(query):
         lacking = "after"
     else:
         overlap = _overlap(top_before, top_after)
@@ -491,12 +723,6 @@ def _change(query: str, text: str, first: Run, second: Run, k: int) -> QueryChur
         lengths=(len(before), len(after)),
         lacking=lacking,
     )
-
-
-def _ranking(run: Run, query: str) -> list[str]:
-    if query not in run:
-        return []
-    return run.ranking(query)
 
 
 def _overlap(first: Sequence[str], second: Sequence[str]) -> float:
@@ -528,7 +754,8 @@ def _quartiles(values: Sequence[float]) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def _latency(before: Mapping[str, float], after: Mapping[str, float]) -> LatencyShift | None:
+def latency_shift(before: Mapping[str, float], after: Mapping[str, float]) -> LatencyShift | None:
+    """How long queries took that both answered; None if there are none."""
     common = sorted(before.keys() & after.keys())
     if not common:
         return None
@@ -539,10 +766,12 @@ def _latency(before: Mapping[str, float], after: Mapping[str, float]) -> Latency
     ratio = math.nan
     if logs:
         ratio = math.exp(math.fsum(logs) / len(logs))
-    return LatencyShift(len(common), _usual_and_slow(first), _usual_and_slow(second), ratio)
+    low, high = mean_interval(np.array(logs), low=-math.inf, high=math.inf)
+    interval = Interval(math.exp(low), math.exp(high))
+    return LatencyShift(len(common), usual_and_slow(first), usual_and_slow(second), ratio, interval)
 
 
-def _usual_and_slow(times: Sequence[float]) -> tuple[float, float]:
+def usual_and_slow(times: Sequence[float]) -> tuple[float, float]:
     """The median and the 95th percentile, by nearest rank."""
     ordered = sorted(times)
     positions = [math.ceil(share * len(ordered) / 100) - 1 for share in (50, 95)]

@@ -73,7 +73,7 @@ KINDS: dict[Kind, KnownKind] = {
 """Every kind of engine."""
 assert set(KINDS) == set(get_args(Kind))
 
-_TOP = ("format", "name", "kind", "url", "k", "allow_private", "request", "response", "limits", "argv", "function")
+_TOP = ("format", "name", "kind", "url", "k", "request", "response", "limits", "argv", "function")
 _REQUEST = ("method", "headers", "params", "body", "form")
 _OF_PROGRAMS = {"command": "argv", "python": "function"}
 
@@ -171,7 +171,7 @@ class SearchEngine:
     request: HttpRequest | None = None
     paths: AnswerPaths = BY_SHAPE
     allow_private: tuple[str, ...] = ()
-    """Hosts that may be at private addresses."""
+    """Hosts that may be at private addresses. People name them, never the file: it may be somebody else's."""
     argv: tuple[str, ...] = ()
     function: str = ""
     folder: str = "."
@@ -193,6 +193,20 @@ class SearchEngine:
         return self.kind in _OF_PROGRAMS
 
     @property
+    def sends(self) -> tuple[str, ...]:
+        """The variables of the environment that are sent to it."""
+        if self.request is None:
+            return ()
+        return tuple(variable_of(value, self.name) for value in self.request.headers.values() if is_secret(value))
+
+    @property
+    def host(self) -> str:
+        """The host that is asked, with its port; empty for programs."""
+        if self.request is None:
+            return ""
+        return urlsplit(self.request.url).netloc
+
+    @property
     def digest(self) -> str:
         """A hash of the keys that answers depend on; limits, the name and secrets are left out."""
         relevant_keys = {key: value for key, value in self.table.items() if key not in ("limits", "name")}
@@ -204,16 +218,18 @@ class SearchEngine:
         templates: list[Any] = [self.argv]
         if self.request is not None:
             templates += [self.request.url, self.request.params, self.request.form]
-        return {name for template in templates for name in fields_in(template)} - {"query", "id", "k"}
+        return {name for template in templates for name in fields_in(template)} - {"query", "id", "k", "python"}
 
     @classmethod
-    def load(cls, path: Path) -> SearchEngine:
+    def load(cls, path: Path, *, allow_private: Sequence[str] = ()) -> SearchEngine:
         """Read an engine file.
 
         Parameters
         ----------
         path : str or path
             The file, in TOML.
+        allow_private : list of str
+            Hosts that may be at private addresses, such as "search.internal".
 
         Returns
         -------
@@ -240,10 +256,17 @@ class SearchEngine:
             raise InputError(f"is not TOML: {error}", where=name, code="not-toml") from None
 
         stem = os.path.basename(name).removesuffix(".toml")
-        return cls.from_table(table, name=stem, where=name)
+        return cls.from_table(table, name=stem, where=name, allow_private=allow_private)
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Any], *, name: str = "engine", where: str = "engine") -> SearchEngine:
+    def from_table(
+        cls,
+        table: Mapping[str, Any],
+        *,
+        name: str = "engine",
+        where: str = "engine",
+        allow_private: Sequence[str] = (),
+    ) -> SearchEngine:
         """Make an engine from the keys of an engine file.
 
         Parameters
@@ -254,6 +277,8 @@ class SearchEngine:
             What it is called if the table does not say.
         where : str
             What to call the table in messages.
+        allow_private : list of str
+            Hosts that may be at private addresses, such as "search.internal".
 
         Returns
         -------
@@ -268,6 +293,10 @@ class SearchEngine:
         """
         if not isinstance(table, Mapping):
             raise InputError(f"is {shown(table, 60)}, not a table", where=where, code="wrong-type")
+        if "allow_private" in table:
+            hint = "Name the host at the prompt, --allow-private HOST, or in Python: load(path, allow_private=[host])."
+            message = "an engine file cannot allow itself private addresses"
+            raise InputError(message, where=where, hint=hint, code="unknown-key")
         _check_keys(table, _TOP, where)
         if table.get("format", FORMAT) != FORMAT:
             message = f"format is {shown(table['format'], 40)}; this version reads {FORMAT}"
@@ -292,7 +321,7 @@ class SearchEngine:
             limits=_limits(_table(table, "limits", where), where),
             request=request,
             paths=_paths(_table(table, "response", where), kind, where),
-            allow_private=tuple(_texts(table.get("allow_private", []), "allow_private", where)),
+            allow_private=tuple(allow_private),
             argv=tuple(_texts(table.get("argv", []), "argv", where)),
             function=_function(table.get("function", ""), where),
             folder=os.path.dirname(os.path.abspath(where)),

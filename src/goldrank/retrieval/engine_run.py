@@ -9,7 +9,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -367,6 +367,8 @@ def _job(
     restart: bool,
     opened: ExitStack,
 ) -> EngineJob:
+    if limits is not None:
+        engine = replace(engine, limits=limits)
     depth = k or engine.k or USUAL_K
     questions = _questions(queries, engine, depth)
     journal_path = None
@@ -374,7 +376,7 @@ def _job(
         journal_path = f"{file_name(output)}.part"
 
     journal = opened.enter_context(Journal(journal_path, _key(engine, questions), restart=restart))
-    return EngineJob(engine, limits or engine.limits, questions, journal)
+    return EngineJob(engine, questions, journal)
 
 
 def _questions(queries: Queries, engine: SearchEngine, k: int) -> list[EngineQuery]:
@@ -425,7 +427,7 @@ def _finished(job: EngineJob, output: Path | None, engines: int) -> EngineRun:
     records = tuple(job.journal.records[question.id] for question in job.questions)
     concurrency = 1
     if engines == 1:
-        concurrency = job.limits.concurrency
+        concurrency = job.engine.limits.concurrency
 
     result = EngineRun(job.engine.name, depth, concurrency, records)
     if len(result.failures) == len(result):

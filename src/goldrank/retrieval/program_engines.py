@@ -26,6 +26,8 @@ from goldrank.retrieval.templates import EngineQuery, as_text, filled
 
 _OBJECTS = AnswerPaths(hits="retrieved", id="id", score="score", text="text")
 _IDS = AnswerPaths(hits="retrieved_ids")
+MOST_WORDS = 4_096
+"""Bytes of standard error that are kept."""
 
 
 class CommandEngine:
@@ -41,6 +43,9 @@ class CommandEngine:
         self._engine = engine
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
+        self._listener: asyncio.Task[None] | None = None
+        self._last_words = ""
+        """The last line that the program wrote to standard error."""
         self._waiting: dict[str, asyncio.Future[str]] = {}
         self._starting = asyncio.Lock()
         self._unasked_answers = 0
@@ -77,12 +82,14 @@ class CommandEngine:
             if self._process is not None and self._process.returncode is None:
                 return self._process
 
-            words = [as_text(filled(word, {"k": question.k})) for word in self._engine.argv]
+            values = {"k": question.k, "python": sys.executable}
+            words = [as_text(filled(word, values)) for word in self._engine.argv]
             try:
                 self._process = await asyncio.create_subprocess_exec(
                     *words,
                     stdin=asyncio.subprocess.PIPE,
                     stdout=asyncio.subprocess.PIPE,
+                    stderr=asyncio.subprocess.PIPE,
                     limit=self._engine.limits.max_bytes,
                     cwd=self._engine.folder,
                     start_new_session=os.name == "posix",
@@ -91,24 +98,40 @@ class CommandEngine:
                 raise AskFailed("command-died", f"{ids.show(words[0])} cannot be started: {error}") from None
 
             self._reader = asyncio.create_task(self._read(self._process))
+            self._listener = asyncio.create_task(self._listen(self._process))
             return self._process
 
     async def _read(self, process: asyncio.subprocess.Process) -> None:
         """Hand each line to the question that waits for it, until there are no more."""
         assert process.stdout is not None
-        failure = AskFailed("command-died", "the program ended without an answer", can_retry=True)
+        is_too_large = False
         try:
             async for line in process.stdout:
                 self._handed(line.decode("utf-8", "replace"))
         except ValueError:
-            failure = AskFailed("too-large", f"a line has more than {self._engine.limits.max_bytes:,} bytes")
+            is_too_large = True
 
         _end(process)
         await process.wait()
+        if self._listener is not None:
+            await self._listener
+        failure = AskFailed("command-died", f"the program ended without an answer{self._last_words}", can_retry=True)
+        if is_too_large:
+            failure = AskFailed("too-large", f"a line has more than {self._engine.limits.max_bytes:,} bytes")
         self._process = None  # the next query starts another
         for waiting in list(self._waiting.values()):
             if not waiting.done():
                 waiting.set_exception(failure)
+
+    async def _listen(self, process: asyncio.subprocess.Process) -> None:
+        """Keep the last line of standard error, which may say why the program ends."""
+        assert process.stderr is not None
+        tail = b""
+        while piece := await process.stderr.read(MOST_WORDS):
+            tail = (tail + piece)[-MOST_WORDS:]
+        lines = tail.strip().splitlines()
+        if lines:
+            self._last_words = f"; it wrote: {ids.show(lines[-1].decode('utf-8', 'replace'), 200)}"
 
     def _handed(self, text: str) -> None:
         try:
@@ -132,10 +155,11 @@ class CommandEngine:
         if self._process is not None:
             _end(self._process)
             await self._process.wait()
-        if self._reader is not None:
-            self._reader.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._reader
+        for task in (self._reader, self._listener):
+            if task is not None:
+                task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await task
 
 
 def _end(process: asyncio.subprocess.Process) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 import click
 
@@ -20,6 +21,8 @@ from goldrank.cli.output import Output, export_options
 @option("--max-failures", default="0%", show_default=True, metavar="SHARE",
         help="Exit with 0 if at most this share of the queries failed.")  # fmt: skip
 @option("--allow-commands", is_flag=True, help="Let an engine file run the program or function that it names.")
+@option("--allow-private", "private_hosts", multiple=True, metavar="HOST",
+        help="Let engines be at a private address; this machine is always allowed. May be repeated.")  # fmt: skip
 @option("--restart", is_flag=True, help="Forget what was answered before the last stop.")
 @export_options
 def command(
@@ -27,9 +30,8 @@ def command(
     engines: tuple[str, ...],
     k: tuple[int, ...] | None,
     max_failures: str,
-    allow_commands: bool,
-    restart: bool,
     output: Output,
+    **options: Any,
 ) -> None:
     """Ask a search engine every query, and write what it returns as a run.
 
@@ -46,7 +48,10 @@ def command(
         raise click.UsageError("two engines cannot write the same output")
     most = _share(max_failures)
 
-    search_engines = [SearchEngine.load(engine) for engine in engines]
+    search_engines = [SearchEngine.load(engine, allow_private=options["private_hosts"]) for engine in engines]
+    for engine in search_engines:
+        if engine.sends:
+            output.say(f"{engine.name} sends {', '.join(engine.sends)} of the environment to {engine.host}.")
     progress = None
     if not output.is_quiet:
         progress = ProgressLines()
@@ -57,8 +62,8 @@ def command(
             k=one_number(k, "-k"),
             limits=None,
             outputs=outputs,
-            allow_commands=allow_commands,
-            restart=restart,
+            allow_commands=options["allow_commands"],
+            restart=options["restart"],
             progress=progress,
         )
     except BaseException as error:
