@@ -37,6 +37,7 @@ from goldrank.cli.options import (
     statistics_option,
 )
 from goldrank.cli.output import Output, output_options
+from goldrank.cli.readers import scores_of_files
 from goldrank.data.scores import Scores, ScoresByRun
 
 if TYPE_CHECKING:
@@ -100,6 +101,11 @@ def _scores(
     inputs: tuple[str, ...], db: str | None, request: CompareRequest, reading: ReadingOptions, documents: str | None
 ) -> tuple[ScoresByRun, CompareRequest]:
     """The scores that are compared, and the request with the names that they have."""
+    of_files = None
+    if db is None:
+        of_files = scores_of_files(inputs, tuple(request.measures or ()), reading)
+    if of_files is not None:
+        return ScoresByRun(_pairs(of_files)), replace(request, measures=None)
     if db is None and not is_saved(inputs[0]):
         return _of_runs(inputs, request, reading), request
     if documents is not None:

@@ -35,6 +35,7 @@ from goldrank.cli.options import (
     statistics_option,
 )
 from goldrank.cli.output import Output, output_options
+from goldrank.cli.readers import chosen, results_of_files, scores_of_files
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
@@ -77,7 +78,16 @@ def command(
     if by_query and (interval or slices):
         raise click.UsageError("-q shows single queries; --interval and --slice are about their means")
     once(inputs)
-    if is_saved(inputs[0]):
+    is_plain = not (by_query or interval or slices)
+    results = results_of_files(inputs, measures, reading)
+    if results is not None and len(results) == 1 and is_plain and not measures:
+        # Files of scores can be read again, whatever they were made of.
+        output.show(results[0], writers={"json": lambda result: result.scores.to_json()})
+        return
+
+    if results is not None:
+        scores = [chosen(result.scores, measures) for result in results]
+    elif is_saved(inputs[0]):
         reading.refuse(SAVED_ALREADY)
         scores = _saved(inputs, measures)
     else:
@@ -129,7 +139,10 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
 
 
 def scores_of(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> list[Scores]:
-    """Saved scores, or those of runs that are read now."""
+    """Saved scores, or those of runs or result files that are read now."""
+    of_files = scores_of_files(inputs, measures, reading)
+    if of_files is not None:
+        return of_files
     if is_saved(inputs[0]):
         if measures:
             raise click.UsageError("-m is for runs; saved scores have their measures already")

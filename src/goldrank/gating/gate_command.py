@@ -36,6 +36,7 @@ from goldrank.cli.options import (
     reading_options,
     statistics_option,
 )
+from goldrank.cli.readers import scores_of_files
 from goldrank.cli.output import Output, output_options, show
 
 if TYPE_CHECKING:
@@ -179,6 +180,9 @@ def _measured(qrels: str, run: str, reading: ReadingOptions, rules: Rules, compa
     from goldrank.gating.measuring import scores_to_gate
 
     once((qrels, run))
+    of_files = scores_of_files([qrels, run], (), reading)
+    if of_files is not None:
+        return of_files[0]
     judged, opened = open_qrels(qrels, reading), open_run(run, reading)
     with progress(opened):
         return scores_to_gate(judged, opened, rules, _measuring_options(reading), compared=compared)
@@ -237,6 +241,9 @@ def _rules(
 
 
 def _saved(path: str, reading: ReadingOptions) -> Scores:
+    of_files = scores_of_files([path], (), reading)
+    if of_files is not None:
+        return of_files[0]
     if not is_saved(path):
         raise click.UsageError(f"give a RUN beside {path}, or scores that `eval -o x.json` or `texts -o x.json` wrote")
     reading.refuse(SAVED_ALREADY)

@@ -46,7 +46,14 @@ def scores(records: Sequence[Mapping[str, Any]], gold: object = None) -> MemoryS
         notes.append(Note.of("locomo-no-evidence", count=len(without), samples=without))
     if broken:
         notes.append(Note.of("locomo-broken-evidence", count=len(broken), samples=broken))
-    return MemoryScores("locomo", per_question, {"recall": sum(values) / len(values)}, groups, notes=tuple(notes))
+    return MemoryScores(
+        "locomo",
+        per_question,
+        {"recall": sum(values) / len(values)},
+        groups,
+        notes=tuple(notes),
+        averaged={name: {"recall": 0.0} for name in without},
+    )
 
 
 def recall_of(evidence: Sequence[str], context: Sequence[str] | None) -> float:
