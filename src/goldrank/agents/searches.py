@@ -17,6 +17,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from goldrank.agents.question import KINDS, Counted, QuestionFacts, QuestionSearches, Search, count_searches
+from goldrank.agents.spans import as_questions
 from goldrank.base import ids, types
 from goldrank.base.errors import InputError, OptionError, of_type, real_number, whole_number
 from goldrank.base.keywords import named_arguments
@@ -28,7 +29,6 @@ from goldrank.data.query_facts import QueryFacts
 from goldrank.data.scores import Column, Remarks, Scores
 from goldrank.data.showing import Result
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
-from goldrank.agents.spans import as_questions
 from goldrank.io.aliases import QUESTION_IDS, first_present
 from goldrank.io.json.whole_records import objects, whole_records
 from goldrank.io.questions.id_groups import IdGroup, id_groups

@@ -521,6 +521,7 @@ KINDS: dict[str, NoteKind] = {
         "the evidence of {count:,} questions has entries that are not one id, and which are never found: {samples}"
     ),
     "searches-without-gold": NoteKind("{count:,} questions do not say what is expected and are left out: {samples}"),
+    "no-queries-known": NoteKind("only means of collections are known, so that nothing is said of other questions"),
     "missing-cells": warns(
         "{count:,} cells are missing ({samples}): macro means leave out {left_out}; pairs use the collections of both"
     ),

@@ -10,6 +10,7 @@ import click
 
 from goldrank.base import satellites
 from goldrank.cli.commands import command as declared
+from goldrank.cli.commands import option
 from goldrank.cli.inputs import (
     SAVED_ALREADY,
     catalogue_of,
@@ -19,6 +20,7 @@ from goldrank.cli.inputs import (
     open_qrels,
     open_systems,
     progress,
+    working,
 )
 from goldrank.cli.options import (
     FILE,
@@ -27,6 +29,7 @@ from goldrank.cli.options import (
     db_option,
     documents_option,
     known_queries,
+    one_measure,
     measures_option,
     primary_option,
     queries_option,
@@ -47,8 +50,15 @@ if TYPE_CHECKING:
     from goldrank.data.table import Part
 
 
-@declared(usual="-m -o --as --baseline --queries --statistics")
-@click.argument("inputs", metavar="QRELS RUN RUN... | SCORES... | RECORD...", nargs=-1, required=True, type=FILE)
+@declared(usual="-m -o --as --baseline --queries --statistics --collections", help_alone=True)
+@click.argument("inputs", metavar="QRELS RUN RUN... | SCORES... | RECORD...", nargs=-1, type=FILE)
+@option(
+    "--collections",
+    type=click.Path(),
+    metavar="FOLDER",
+    help="In place of files: a folder with a folder for each collection, which has judgements and runs of the same "
+    "names (BEIR's and MTEB's layouts too).",
+)
 @measures_option
 @baseline_option
 @primary_option
@@ -62,6 +72,7 @@ if TYPE_CHECKING:
 @output_options()
 def command(
     inputs: tuple[str, ...],
+    collections: str | None,
     measures: tuple[str, ...],
     baseline: str | None,
     primary: str | None,
@@ -84,6 +95,18 @@ def command(
     """
     from goldrank.comparison.build import CompareRequest, compare_scores
     from goldrank.comparison.result import Comparison
+
+    if collections is not None:
+        if inputs:
+            raise click.UsageError("--collections takes the place of QRELS and RUN")
+        measure = one_measure(measures)
+        compared = satellites.provided("collections")
+        with working("comparing collections"):
+            result = compared(collections, measure, reading.convention, statistics_of(statistics))
+        output.show(result)
+        return
+    if not inputs:
+        raise click.UsageError("give QRELS and two or more runs, saved scores, or --collections FOLDER")
 
     output.check(Comparison)
     query_table = known_queries(queries, slices)

@@ -24,10 +24,10 @@ from goldrank.comparison.unjudged_rule import unjudged_rule
 from goldrank.conventions import Convention, tool_of
 from goldrank.data.queries import Queries
 from goldrank.data.scores import Column, Scores, format_value
-from goldrank.gating.forbidden import shown_words
 from goldrank.gating.costs import costs_of
-from goldrank.gating.query_statistics import spelled, statistic_of
+from goldrank.gating.forbidden import shown_words
 from goldrank.gating.limits import SAME, exact_mean, has_dropped, is_below, rank_of, told_apart
+from goldrank.gating.query_statistics import spelled, statistic_of
 from goldrank.gating.rules import COSTS, OF_MEASURES, Rule, Rules
 from goldrank.gating.unjudged_rules import GateHoles, OtherJudgements, Sources
 from goldrank.gating.verdict import Finding, Status

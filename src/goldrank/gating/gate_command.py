@@ -36,8 +36,8 @@ from goldrank.cli.options import (
     reading_options,
     statistics_option,
 )
-from goldrank.cli.readers import scores_of_files
 from goldrank.cli.output import Output, output_options, show
+from goldrank.cli.readers import scores_of_files
 
 if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics

@@ -7,3 +7,4 @@ PUBLIC = {
     "CollectionStanding": "goldrank.suites.result",
     "borda_ranks": "goldrank.suites.borda",
 }
+PROVIDES = {"collections": "goldrank.suites.collections_command:compared"}
