@@ -16,7 +16,7 @@ KINDS: dict[SearchKind, str] = {
     "empty": "returned nothing",
     "late": "all was found before",
     "repeat": "returned only what was seen before",
-    "miss": "returned something unseen, and nothing expected",
+    "miss": "returned something unseen, and nothing new of what is expected",
 }
 """What a search may be; all but the first are wasted."""
 
@@ -44,6 +44,17 @@ class Counted:
     """How many tokens of results are allowed."""
     cover: float = 1.0
     """The share of the expected things that counts as covered."""
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One thing that a question needs."""
+
+    name: str
+    """Its ids in words: "a1 or a2"."""
+    ids: frozenset[str]
+    search: int | None
+    """The number of the search with which it was found, from 1; None if it never was."""
 
 
 @dataclass(frozen=True)
@@ -82,8 +93,8 @@ class QuestionSearches:
     """How many things must be found so that the question counts as covered."""
     trajectory: tuple[Search, ...] = ()
     """The searches, in order."""
-    evidence: tuple[tuple[str, int | None], ...] = ()
-    """Each thing that is expected, and the search that found it; None if none did."""
+    evidence: tuple[Evidence, ...] = ()
+    """Each thing that is expected."""
     about: QuestionFacts = NOTHING_ELSE
     """What the record says beside its searches."""
 
@@ -215,14 +226,15 @@ def count_searches(
         within=_within(totals, spent, counted.budget, len(groups)),
         needed=max(1, math.ceil(counted.cover * len(groups) - 1e-9)),
         trajectory=tuple(searches),
-        evidence=tuple((_named(group), _found_by(group, lists)) for group in groups),
+        evidence=tuple(_evidence(group, lists) for group in groups),
         about=about,
     )
 
 
-def _named(group: IdGroup) -> str:
-    """A group by its ids."""
-    return " or ".join(" and ".join(alternative) for alternative in group.alternatives)
+def _evidence(group: IdGroup, lists: Sequence[Sequence[str]]) -> Evidence:
+    name = " or ".join(" and ".join(alternative) for alternative in group.alternatives)
+    members = frozenset(doc for alternative in group.alternatives for doc in alternative)
+    return Evidence(name, members, _found_by(group, lists))
 
 
 def _found_by(group: IdGroup, lists: Sequence[Sequence[str]]) -> int | None:

@@ -12,7 +12,7 @@ from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
@@ -27,8 +27,8 @@ from goldrank.comparison.resampling import percentiles, resampled_means
 from goldrank.comparison.tabular import attributes
 from goldrank.data.query_facts import QueryFacts
 from goldrank.data.scores import Column, Remarks, Scores
-from goldrank.data.showing import Result
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.data.showing import Form, Forms, Result
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, note_sentences
 from goldrank.io.aliases import QUESTION_IDS, first_present
 from goldrank.io.json.whole_records import objects, whole_records
 from goldrank.io.questions.id_groups import IdGroup, id_groups
@@ -60,6 +60,10 @@ COLUMNS = {
 @dataclass(frozen=True, repr=False)
 class SearchScores(Result):
     """What several searches for each question found, how soon and at what cost. Made by `score_searches`."""
+
+    own_forms: ClassVar[Forms] = {
+        "html": Form("a page with every search", "goldrank.agents.searches_page:render", (".html",)),
+    }
 
     run: str
     per_question: tuple[QuestionSearches, ...]
@@ -147,12 +151,12 @@ class SearchScores(Result):
     @property
     def words(self) -> str:
         """What was found, and how much of the searching was in vain."""
-        mean = self.mean
         searches = sum(each.searches for each in self.per_question)
         wasted = sum(each.wasted for each in self.per_question)
+        found = float(self._values("union_recall").mean())
         return (
-            f"{searches:,} searches for {len(self.per_question):,} questions find {mean['UnionRecall']:.1%} of what is "
-            f"expected; {wasted:,} searches add nothing."
+            f"{count(searches, 'search')} for {count(len(self.per_question), 'question')}: {found:.1%} of what is "
+            f"expected was found; {count(wasted, 'search')} added nothing."
         )
 
     def parts(self) -> list[Part]:
@@ -176,8 +180,8 @@ class SearchScores(Result):
 
         kinds: list[Cells] = []
         for kind, meaning in KINDS.items():
-            count = sum(each.kinds.count(kind) for each in self.per_question)
-            kinds.append([kind, Cell(f"{count:,}", count), meaning])
+            times = sum(each.kinds.count(kind) for each in self.per_question)
+            kinds.append([kind, Cell(f"{times:,}", times), meaning])
 
         return [
             Sentence(self.words),

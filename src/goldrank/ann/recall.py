@@ -16,8 +16,9 @@ from goldrank.base.notes import Note
 from goldrank.base.types import RunLike
 from goldrank.comparison.intervals import Interval, mean_interval, percent
 from goldrank.comparison.tabular import attributes
+from goldrank.data.scores import Column, Remarks, Scores
 from goldrank.data.showing import Result
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, note_sentences
 from goldrank.engine import engine_for
 
 LEVEL = 0.95
@@ -34,6 +35,21 @@ class AnnRecall(Result):
     ties_at_end: tuple[str, ...]
     """Queries whose exact list ends inside the tie at rank k: documents that are as near may be missing there."""
     notes: tuple[Note, ...] = ()
+    run: str = "run"
+
+    @property
+    def measure(self) -> str:
+        """Its name among measures."""
+        return f"ANN-R@{self.k}"
+
+    @property
+    def scores(self) -> Scores:
+        """The recall as `Scores`: for `compare`, gates and histories."""
+        values = np.array(list(self.per_query.values()))
+        column = Column(self.measure, values, self.mean, "mean")
+        return Scores(
+            self.run, tuple(self.per_query), {self.measure: column}, Remarks(notes=self.notes), "exact search"
+        )
 
     @property
     def mean(self) -> float:
@@ -50,7 +66,9 @@ class AnnRecall(Result):
         """The mean in a sentence."""
         low, high = self.interval
         within = f"{percent(LEVEL)} interval {low:.4f} to {high:.4f}"
-        return f"Recall@{self.k} against exact search: {self.mean:.4f} ({within}, {len(self.per_query):,} queries)."
+        return (
+            f"Recall@{self.k} against exact search: {self.mean:.4f} ({within}, {count(len(self.per_query), 'query')})."
+        )
 
     def parts(self) -> list[Part]:
         """What people read: the mean, then the queries with the least recall."""
@@ -155,7 +173,7 @@ def ann_recall(exact: RunLike, run: RunLike, k: int = 10, epsilon: float = 0.0) 
         raise InputError(message, where=opened.name, hint="Are these results of the same queries?", code="no-overlap")
     if missing:
         notes.append(Note.of("ann-missing-queries", count=len(missing), samples=missing))
-    return AnnRecall(k, epsilon, per_query, tuple(ties_at_end), tuple(notes))
+    return AnnRecall(k, epsilon, per_query, tuple(ties_at_end), tuple(notes), opened.name)
 
 
 @dataclass(frozen=True)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from goldrank.base import satellites
 from goldrank.base.errors import InputError
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
@@ -18,6 +20,7 @@ from goldrank.cli.inputs import (
     load_saved,
     once,
     open_qrels,
+    open_run,
     open_runs,
     progress,
 )
@@ -35,7 +38,7 @@ from goldrank.cli.options import (
     statistics_option,
 )
 from goldrank.cli.output import Output, output_options
-from goldrank.cli.readers import chosen, results_of_files, scores_of_files
+from goldrank.cli.readers import ScoresOfFile, as_target, chosen, is_truth, results_of_files, scores_of_files
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
@@ -50,6 +53,18 @@ if TYPE_CHECKING:
 @measures_option
 @by_query_option
 @option("--interval", is_flag=True, heading=MEASURE, help="Show how sure each mean is.")
+@option(
+    "--tail",
+    is_flag=True,
+    heading=MEASURE,
+    help="Show the bad end: median, 5th percentile, worst queries; with -m 'P[nDCG@10 >= 0.5]' the share that reaches it, "
+    "and with clusters in --queries the spread of variants.",
+)
+@option(
+    "--truth",
+    type=click.Choice(["exact"]),
+    help="QRELS is a run of exact search: recall of approximate search, ties by distance counted fairly.",
+)
 @queries_option
 @slice_option
 @statistics_option
@@ -60,6 +75,8 @@ def command(
     measures: tuple[str, ...],
     by_query: bool,
     interval: bool,
+    tail: bool,
+    truth: str | None,
     queries: str | None,
     slices: tuple[str, ...],
     statistics: Statistics | None,
@@ -77,9 +94,23 @@ def command(
     """
     if by_query and (interval or slices):
         raise click.UsageError("-q shows single queries; --interval and --slice are about their means")
+    if tail and (by_query or interval or slices):
+        raise click.UsageError("--tail goes with neither -q, --interval nor --slice")
     once(inputs)
-    is_plain = not (by_query or interval or slices)
-    results = results_of_files(inputs, measures, reading)
+    targets = [target for target in map(as_target, measures) if target is not None]
+    if targets:
+        tail = True
+        measures = tuple(dict.fromkeys(_without_target(measure) for measure in measures))
+
+    is_plain = not (by_query or interval or slices or tail)
+    told = truth is None and is_truth(inputs, reading)
+    if told:
+        output.say(f"{inputs[0]} is a run: it is taken as exact search (--truth exact)")
+    if truth is not None or told:
+        results: list[Any] | None = _against_exact(inputs, measures, reading)
+        measures = ()
+    else:
+        results = results_of_files(inputs, measures, reading)
     if results is not None and len(results) == 1 and is_plain and not measures:
         # Files of scores can be read again, whatever they were made of.
         output.show(results[0], writers={"json": lambda result: result.scores.to_json()})
@@ -93,11 +124,65 @@ def command(
     else:
         scores = list(_measured(inputs, measures, reading).values())
 
-    if interval or slices:
+    if tail:
+        query_table = known_queries(queries)
+        show_tails(satellites.provided("tails")(scores, targets, query_table), output)
+    elif interval or slices:
         query_table = known_queries(queries, slices)
         show_intervals(scores, query_table, slices, statistics_of(statistics), output)
     else:
         show_scores(scores, output, by_query)
+
+
+def _against_exact(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> list[Any]:
+    """Recall of approximate search; the first file is what exact search returned."""
+    exact, *runs = inputs
+    if not runs:
+        raise click.UsageError("give the run of exact search, then those of approximate search")
+    opened = [run for _, run in open_runs(runs, reading).items()]
+    truth = open_run(exact, reading)
+    results: list[Any] = satellites.provided("recall against exact search")(truth, opened, measures)
+    return _with_all_cutoffs(results)
+
+
+def _with_all_cutoffs(results: list[Any]) -> list[Any]:
+    """One result for each run, if there is one cut-off; else scores with a column for each."""
+    by_run: dict[str, list[Any]] = {}
+    for result in results:
+        by_run.setdefault(result.run, []).append(result)
+    if all(len(of_run) == 1 for of_run in by_run.values()):
+        return results
+    joined = []
+    for of_run in by_run.values():
+        columns = {result.measure: result.scores.columns[result.measure] for result in of_run}
+        joined.append(ScoresOfFile(replace(of_run[0].scores, columns=columns)))
+    return joined
+
+
+def _without_target(measure: str) -> str:
+    target = as_target(measure)
+    if target is None:
+        return measure
+    return target.measure
+
+
+def show_tails(tails: Sequence[Any], output: Output) -> None:
+    """Show the bad end of one run or several."""
+    if len(tails) == 1:
+        output.show(tails[0])
+        return
+    forms = {form: partial(_all_tails, form, tails) for form in (*IN_ROWS, *COMPLETE)}
+    output.show(list(tails), lambda shown: [part for tail in shown for part in tail.parts()], forms)
+
+
+def _all_tails(form: str, tails: Sequence[Any], _: object) -> str:
+    from goldrank.report.show import render as render_result
+
+    if form == "json":
+        import json
+
+        return json.dumps([tail.to_dict() for tail in tails])
+    return "\n".join(render_result(tail, form) for tail in tails)
 
 
 def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> ScoresByRun:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import click
 
@@ -122,3 +122,60 @@ def _first_json(folder: str) -> str:
         if name.endswith(".json"):
             return os.path.join(folder, name)
     return folder
+
+
+# Targets and truths.
+
+_TARGET = re.compile(r"P\[(.+?)\s*(>=|<=)\s*([^\]]+)\]")
+
+
+class Target(NamedTuple):
+    """A measure, and the value that its queries should reach."""
+
+    measure: str
+    value: float
+
+
+def as_target(text: str) -> Target | None:
+    """`P[nDCG@10 >= 0.5]` as a target; None for any other text."""
+    matched = _TARGET.fullmatch(text.strip())
+    if matched is None:
+        return None
+    try:
+        return Target(matched[1].strip(), float(matched[3]))
+    except ValueError:
+        raise OptionError(f"{matched[3]!r:.60} in {text!r:.80} is not a number", hint="P[nDCG@10 >= 0.5]") from None
+
+
+@dataclass(frozen=True)
+class ScoresOfFile:
+    """Scores that stand for a result."""
+
+    scores: Scores
+
+
+def is_truth(inputs: Sequence[str], reading: ReadingOptions) -> bool:
+    """Whether the first file is a run as the others are: exact search, against which approximate search is measured."""
+    if reading.flags or len(inputs) < 2:
+        return False
+    return all(_is_trec_run(named_file(text)[1]) for text in inputs)
+
+
+def _is_trec_run(path: str) -> bool:
+    """Whether the first line has the six columns of a TREC run."""
+    if not os.path.isfile(path):
+        return False
+    try:
+        with open(path, "rb") as file:
+            columns = file.readline(4096).split()
+    except OSError:
+        return False
+    return len(columns) == 6 and columns[1].upper() == b"Q0" and _is_number(columns[4])
+
+
+def _is_number(text: bytes) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

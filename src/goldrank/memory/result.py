@@ -14,7 +14,7 @@ from goldrank.base.notes import Note
 from goldrank.comparison.tabular import attributes
 from goldrank.data.scores import Column, Remarks, Scores
 from goldrank.data.showing import Result
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, note_sentences
 
 Values = Mapping[str, float]
 """Values by the names that the benchmark gives them."""
@@ -67,7 +67,7 @@ class MemoryScores(Result):
         """Some of the averages in a sentence."""
         named = [name for name in self.mean if name.rpartition(" ")[2] in SHOWN] or list(self.mean)
         shown = ", ".join(f"{name} {self.mean[name]:.4f}" for name in named[:6])
-        return f"As {self.convention} counts, {len(self.per_question):,} questions: {shown}."
+        return f"As {self.convention} counts, {count(len(self.per_question), 'question')}: {shown}."
 
     def parts(self) -> list[Part]:
         """What people read: averages, groups, what was left out."""

@@ -177,10 +177,14 @@ def _trust(result: CollectionComparison) -> list[str]:
     if sizes:
         largest = sorted(sizes, key=lambda name: -sizes[name])[:2]
         share = sum(sizes[name] for name in largest) / sum(sizes.values())
-        texts.append(f"By queries in place of collections {' and '.join(largest)} would decide {share:.0%} of the mean.")
+        texts.append(
+            f"By queries in place of collections {' and '.join(largest)} would decide {share:.0%} of the mean."
+        )
     if result.missing:
         listed = ", ".join(f"{system} on {name}" for system, name in result.missing[:5])
-        texts.append(f"Missing: {len(result.missing)} cells ({listed}); the mean is over the collections that all have.")
+        texts.append(
+            f"Missing: {len(result.missing)} cells ({listed}); the mean is over the collections that all have."
+        )
     else:
         texts.append("Missing: none.")
     texts.append(f"Ranks on other collections: {result.method}. Borda counts are not used: other systems change them.")

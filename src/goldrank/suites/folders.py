@@ -87,7 +87,9 @@ def _qrels_of(folder: Path) -> Path | None:
     named = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name.lower().startswith("qrels")]
     if len(named) > 1:
         listed = ", ".join(path.name for path in named)
-        raise InputError(f"has several judgements: {listed}", where=str(folder), hint="Leave one.", code="several-qrels")
+        raise InputError(
+            f"has several judgements: {listed}", where=str(folder), hint="Leave one.", code="several-qrels"
+        )
     if named:
         return named[0]
     return None
