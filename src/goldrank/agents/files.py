@@ -37,7 +37,7 @@ def read(request: FileRequest) -> list[Any]:
 
 
 def _has_searches(path: str) -> bool:
-    from goldrank.io.json.whole_records import first_record
+    from goldrank.cli.readers import first_record
 
     beginning = first_record(path)
     return any(key in beginning for key in (b'"searches"', b'"tool_call_counts"', b"openinference.span.kind"))

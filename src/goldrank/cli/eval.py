@@ -57,8 +57,8 @@ if TYPE_CHECKING:
     "--tail",
     is_flag=True,
     heading=MEASURE,
-    help="Show the bad end: median, 5th percentile, worst queries; with -m 'P[nDCG@10 >= 0.5]' the share that reaches it, "
-    "and with clusters in --queries the spread of variants.",
+    help="Show the bad end: median, 5th percentile, worst queries; with -m 'P[nDCG@10 >= 0.5]' the share "
+    "that reaches it, and with clusters in --queries the spread of variants.",
 )
 @option(
     "--truth",

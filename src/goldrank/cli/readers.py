@@ -1,4 +1,4 @@
-"""Result files that a satellite reads and scores by itself, such as those of a benchmark: told by name or by content."""
+"""Result files that a satellite reads and scores by itself, such as those of a benchmark."""
 
 from __future__ import annotations
 
@@ -19,6 +19,11 @@ from goldrank.data.scores import Scores
 
 if TYPE_CHECKING:
     from goldrank.cli.options import ReadingOptions
+
+
+MOST_FIRST_LINE = 16 << 20
+"""Bytes of the first record that are looked at: a record of LongMemEval holds a whole haystack."""
+BEGINNING = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,6 @@ def chosen(scores: Scores, measures: tuple[str, ...]) -> Scores:
 
 
 def _told_by_content(text: str, measures: tuple[str, ...]) -> str | None:
-    from goldrank.io.json.whole_records import first_record
     from goldrank.measures import known
 
     if any(known(measure) is not None for measure in measures):
@@ -114,6 +118,23 @@ def _told_by_content(text: str, measures: tuple[str, ...]) -> str | None:
         if entry.keys and all(re.search(rb'"(?:%s)"\s*:' % key.encode(), beginning) for key in entry.keys):
             return name
     return None
+
+
+def first_record(path: str) -> bytes:
+    """The beginning of a JSON file with at least its first line; empty if it is not JSON or not a plain file."""
+    if not os.path.isfile(path):
+        return b""
+    try:
+        with open(path, "rb") as file:
+            if file.read(64).lstrip()[:1] not in (b"{", b"["):
+                return b""
+            file.seek(0)
+            line = file.readline(MOST_FIRST_LINE)
+            if len(line) < BEGINNING:
+                line += file.read(BEGINNING)
+    except OSError:
+        return b""
+    return line
 
 
 def _first_json(folder: str) -> str:

@@ -176,6 +176,8 @@ class Run(Mapping[str, Mapping[str, float]]):
         """What was tolerated when the run was made."""
         self.has_scores: bool = has_scores
         """Whether scores come from the system; scores of ranked lists of ids only express the order."""
+        self.about: Mapping[str, Mapping[str, Any]] = {}
+        """What the input says of queries beside their documents: latency, tokens, cost, conversation, turn."""
         self.alternatives = alternatives
         """Present if several columns could hold the ids: judgements can decide (`with_columns_matching`)."""
 
@@ -216,6 +218,7 @@ class Run(Mapping[str, Mapping[str, float]]):
         """This run under another name."""
         run = Run(self.source, name=name, id_kind=self.id_kind, notes=self.notes, alternatives=self.alternatives)
         run.has_scores = self.has_scores
+        run.about = self.about
         return run
 
     def ranking(self, query: str) -> list[str]:
@@ -397,6 +400,7 @@ class Run(Mapping[str, Mapping[str, float]]):
     def _with_results(self, results: Mapping[str, Mapping[str, float]], notes: Sequence[Note] = ()) -> Run:
         """A run like this one with other rankings, held in memory."""
         run = Run(Rankings(results), name=self.name, id_kind=self.id_kind, notes=(*self.notes, *notes))
+        run.about = self.about
         run.has_scores = self.has_scores
         return run
 

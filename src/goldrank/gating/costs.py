@@ -24,8 +24,8 @@ def costs_of(scores: Scores, queries: Queries | None, rule: Rule) -> np.ndarray:
     if costs is None:
         raise InputError(
             f"the rule '{rule}' needs the {PLURALS[rule.kind]} of queries",
-            hint=f"Give queries with an attribute '{rule.kind}': queries= (--queries FILE at the prompt), or records that "
-            "have it.",
+            hint=f"Give queries with an attribute '{rule.kind}': queries= (--queries FILE at the prompt), or records "
+            "that have it.",
             code="needs-latencies",
         )
     defined: np.ndarray = costs[~np.isnan(costs)]

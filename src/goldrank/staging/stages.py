@@ -197,7 +197,8 @@ class Stages(Result):
     @property
     def gained_interval(self) -> Interval:
         """The interval of the mean gain over queries."""
-        return mean_interval(np.array([each.gained for each in self.per_query]), level=self.level)
+        gains = np.array([each.gained for each in self.per_query])
+        return mean_interval(gains, level=self.level, low=-math.inf, high=math.inf)
 
     @property
     def taken(self) -> float | None:

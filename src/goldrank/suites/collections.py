@@ -120,7 +120,7 @@ def compare_collections(
     intervals = {}
     for system in ordered:
         means = np.array([table.mean(system) for table in complete_tables])
-        intervals[system] = mean_interval(means, level=1 - statistics.alpha)
+        intervals[system] = mean_interval(means, level=1 - statistics.alpha, low=-math.inf, high=math.inf)
 
     return CollectionComparison(
         measure=column_name,

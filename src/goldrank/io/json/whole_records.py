@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Mapping
 from typing import Any
 
 from goldrank.base.errors import InputError
 from goldrank.base.types import Path
 from goldrank.io.sources import open_source
-
-MOST_FIRST_LINE = 16 << 20
-"""Bytes of the first record that are looked at: a record of LongMemEval holds a whole haystack."""
-BEGINNING = 1 << 16
 
 
 def whole_records(path: Path) -> list[Mapping[str, Any]]:
@@ -58,20 +53,3 @@ def _lines(text: str, name: str) -> list[Any]:
         except (ValueError, RecursionError) as error:
             raise InputError(f"is not JSON: {error}", where=f"{name}:{number}", code="bad-json") from None
     return records
-
-
-def first_record(path: str) -> bytes:
-    """The beginning of a JSON file with at least its first line; empty if it is not JSON or not a plain file."""
-    if not os.path.isfile(path):
-        return b""
-    try:
-        with open(path, "rb") as file:
-            if file.read(64).lstrip()[:1] not in (b"{", b"["):
-                return b""
-            file.seek(0)
-            line = file.readline(MOST_FIRST_LINE)
-            if len(line) < BEGINNING:
-                line += file.read(BEGINNING)
-    except OSError:
-        return b""
-    return line
