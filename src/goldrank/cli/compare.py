@@ -11,6 +11,7 @@ import click
 from goldrank.base import satellites
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
+from goldrank.cli.groups import scores_by_groups
 from goldrank.cli.inputs import (
     SAVED_ALREADY,
     catalogue_of,
@@ -126,7 +127,7 @@ def _scores(
     """The scores that are compared, and the request with the names that they have."""
     of_files = None
     if db is None:
-        of_files = scores_of_files(inputs, tuple(request.measures or ()), reading)
+        of_files = scores_of_files(inputs, tuple(list_of_measures(request)), reading)
     if of_files is not None:
         return ScoresByRun(_pairs(of_files)), replace(request, measures=None)
     if db is None and not is_saved(inputs[0]):
@@ -148,6 +149,9 @@ def _of_runs(inputs: tuple[str, ...], request: CompareRequest, reading: ReadingO
     if len(inputs) < 2:
         raise click.UsageError("give QRELS and two or more runs, or saved scores")
     once(inputs)
+    by_groups = scores_by_groups(inputs, list_of_measures(request), reading)
+    if by_groups is not None:
+        return by_groups
     qrels, *runs = inputs
     judged = open_qrels(qrels, reading)
     opened = open_systems(runs, reading)
@@ -156,6 +160,11 @@ def _of_runs(inputs: tuple[str, ...], request: CompareRequest, reading: ReadingO
         return scores_to_compare(
             judged, opened, request.measures, request.statistics, reading.convention, catalogue, reading.depth
         )
+
+
+def list_of_measures(request: CompareRequest) -> list[str]:
+    """The measures of -m as they are spelled."""
+    return [str(measure) for measure in request.measures or ()]  # type: ignore[union-attr]  # -m gives texts
 
 
 def _of_records(db: str, refs: tuple[str, ...], request: CompareRequest) -> tuple[ScoresByRun, CompareRequest]:

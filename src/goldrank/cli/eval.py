@@ -13,6 +13,7 @@ from goldrank.base import satellites
 from goldrank.base.errors import InputError
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
+from goldrank.cli.groups import scores_by_groups
 from goldrank.cli.inputs import (
     SAVED_ALREADY,
     catalogue_of,
@@ -194,6 +195,9 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
 
     qrels, *runs = inputs
     source: Any = qrels
+    by_groups = scores_by_groups(inputs, measures, reading)
+    if by_groups is not None:
+        return by_groups
     if not runs:
         if reading.by_tag:
             raise click.UsageError("--by-tag needs a RUN")

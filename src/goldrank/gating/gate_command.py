@@ -11,6 +11,7 @@ from goldrank.base import ids
 from goldrank.base.errors import BaselineError, GoldrankError
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
+from goldrank.cli.groups import scores_by_groups
 from goldrank.cli.inputs import (
     SAVED_ALREADY,
     catalogue_of,
@@ -183,6 +184,9 @@ def _measured(qrels: str, run: str, reading: ReadingOptions, rules: Rules, compa
     of_files = scores_of_files([qrels, run], (), reading)
     if of_files is not None:
         return of_files[0]
+    by_groups = scores_by_groups([qrels, run], rules.measures, reading)
+    if by_groups is not None:
+        return next(iter(by_groups.values()))
     judged, opened = open_qrels(qrels, reading), open_run(run, reading)
     with progress(opened):
         return scores_to_gate(judged, opened, rules, _measuring_options(reading), compared=compared)

@@ -1,8 +1,8 @@
 """A folder of collections: for each its judgements and the runs of systems, which go by the names of their files.
 
 Three layouts are told by content: a folder for each collection with judgements and runs (also BEIR's `qrels/test.tsv`);
-a folder for each system with MTEB's `TASK_predictions.json`, and the judgements in `qrels/TASK.tsv`; and MTEB's results,
-`MODEL/REVISION/TASK.json`, which have one number for each task and no queries.
+a folder for each system with MTEB's `TASK_predictions.json`, and the judgements in `qrels/TASK.tsv`; and MTEB's
+results, `MODEL/REVISION/TASK.json`, which have one number for each task and no queries.
 """
 
 from __future__ import annotations
