@@ -43,6 +43,7 @@ from goldrank.cli.readers import ScoresOfFile, as_target, chosen, is_truth, resu
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
+from goldrank.data.showing import Result
 from goldrank.report.scores import parts, render
 
 if TYPE_CHECKING:
@@ -112,7 +113,7 @@ def command(
         measures = ()
     else:
         results = results_of_files(inputs, measures, reading)
-    if results is not None and len(results) == 1 and is_plain and not measures:
+    if results is not None and len(results) == 1 and is_plain and not measures and isinstance(results[0], Result):
         # Files of scores can be read again, whatever they were made of.
         output.show(results[0], writers={"json": lambda result: result.scores.to_json()})
         return
