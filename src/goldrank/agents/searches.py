@@ -153,9 +153,9 @@ class SearchScores(Result):
         """What was found, and how much of the searching was in vain."""
         searches = sum(each.searches for each in self.per_question)
         wasted = sum(each.wasted for each in self.per_question)
-        found = float(self._values("union_recall").mean())
+        covered = float(self._values("union_recall").mean())
         return (
-            f"{count(searches, 'search')} for {count(len(self.per_question), 'question')}: {found:.1%} of what is "
+            f"{count(searches, 'search')} for {count(len(self.per_question), 'question')}: {covered:.1%} of what is "
             f"expected was found; {count(wasted, 'search')} added nothing."
         )
 
@@ -348,13 +348,14 @@ def _search(entry: Any, position: str) -> Search:
 
 def _asked(arguments: Any) -> str:
     """The query among the arguments of a tool call, which are JSON in a string."""
+    parsed = arguments
     if isinstance(arguments, str):
         try:
-            arguments = json.loads(arguments)
+            parsed = json.loads(arguments)
         except ValueError:
             return arguments
-    if isinstance(arguments, Mapping):
-        return str(arguments.get("query") or arguments.get("q") or "")
+    if isinstance(parsed, Mapping):
+        return str(parsed.get("query") or parsed.get("q") or "")
     return ""
 
 

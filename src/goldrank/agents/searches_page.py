@@ -65,11 +65,11 @@ def _wasted(result: SearchScores) -> str:
 
 
 def _question(each: QuestionSearches) -> dict[str, Any]:
-    found = 0
+    covered = 0
     if each.found:
-        found = each.found[-1]
+        covered = each.found[-1]
     never = [thing.name for thing in each.evidence if thing.search is None]
-    words = f"{count(each.searches, 'search')} found {found} of {each.wanted}"
+    words = f"{count(each.searches, 'search')} found {covered} of {each.wanted}"
     if each.wasted:
         words += f"; {each.wasted} added nothing"
     if never:

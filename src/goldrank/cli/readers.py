@@ -95,7 +95,7 @@ def chosen(scores: Scores, measures: tuple[str, ...]) -> Scores:
         return scores
     names: list[str] = []
     for measure in measures:
-        same = [name for name in scores.columns if measure in (name, name.rpartition(" ")[2])]
+        same = [name for name in scores.columns if measure in (name, name.rpartition(" ")[2], name.removeprefix("1/"))]
         if not same:
             hint = did_you_mean(measure, scores.columns) or f"There are: {', '.join(scores.columns)}."
             raise OptionError(f"-m {measure} is not a number of this file", hint=hint, code="not-measured")

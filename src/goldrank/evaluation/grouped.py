@@ -37,7 +37,7 @@ def _records(groups: Groups, run: Run, rules: Convention) -> list[Mapping[str, A
     queries = [query for query, of_query in groups.items() if of_query]
     longest = max((len(run[query]) for query in queries if query in run), default=0)
     rankings: Sequence[Sequence[str]] = engine_for(run).top_documents(run, queries, max(longest, 1), rules)
-    records = []
+    records: list[Mapping[str, Any]] = []
     for query, docs in zip(queries, rankings, strict=True):
         records.append({"id": query, "retrieved_ids": list(docs), "expected_ids": groups[query]})
     return records

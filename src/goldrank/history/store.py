@@ -736,7 +736,7 @@ def _details(scores: Scores) -> dict[str, Any]:
 
 def _facts(columns: Mapping[str, Column], hashes: Mapping[str, str] | None) -> QueryFacts:
     """The facts of each query, from values of the kind `FACT`."""
-    numbers = {}
+    numbers: dict[str, Any] = {}
     for name, column in columns.items():
         numbers[name] = column.values
         if name in COUNTS:

@@ -76,13 +76,15 @@ def _scores(run: str, records: Sequence[Mapping[str, Any]]) -> Scores:
 def values_of(groups: Any, retrieved: Any) -> dict[str, float]:
     """The six values of one question; NaN where a field is missing or empty, which AutoRAG leaves out."""
     wanted = [[str(doc) for doc in group] for group in groups or () if len(group)]
-    docs = [str(doc) for doc in (retrieved if retrieved is not None else ())]
+    docs: list[str] = []
+    if retrieved is not None:
+        docs = [str(doc) for doc in retrieved]
     if not wanted or not docs:
         return dict.fromkeys(NAMES, math.nan)
 
     every = {doc for group in wanted for doc in group}
-    found = [any(doc in docs for doc in group) for group in wanted]
-    recall = sum(found) / len(wanted)
+    hits = [any(doc in docs for doc in group) for group in wanted]
+    recall = sum(hits) / len(wanted)
     precision = len(every.intersection(docs)) / len(docs)
     f1 = 0.0
     if precision + recall:
@@ -113,7 +115,7 @@ def _reciprocal_rank(group: Sequence[str], docs: Sequence[str]) -> float:
 
 def _average_precision(group: Sequence[str], docs: Sequence[str]) -> float:
     """The mean of the precisions at the hits, divided by the hits that were found."""
-    precisions = []
+    precisions: list[float] = []
     for rank, doc in enumerate(docs, 1):
         if doc in group:
             precisions.append((len(precisions) + 1) / rank)

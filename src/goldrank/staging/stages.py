@@ -427,7 +427,7 @@ class _Measured:
         held = tuple(len(relevant.intersection(docs)) for docs in stages)
         return {"relevant": len(relevant), "hits": hits, "held": held}
 
-    def _documents(self, query: str, candidates: Sequence[str], output: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    def _documents(self, query: str, candidates: Sequence[str], output: Sequence[str]) -> dict[str, Any]:
         """What became of the relevant documents between the first and the last stage."""
         relevant = self._relevant(query)
         k = self._cutoff

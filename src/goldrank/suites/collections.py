@@ -139,8 +139,9 @@ def compare_collections(
 
 def _are_means(collection: object) -> bool:
     """Whether a collection has one number for each system."""
-    is_plain = isinstance(collection, Mapping) and not isinstance(collection, ScoresByRun)
-    return is_plain and all(isinstance(value, int | float) for value in collection.values())  # type: ignore[union-attr]
+    if not isinstance(collection, Mapping) or isinstance(collection, ScoresByRun):
+        return False
+    return all(isinstance(value, int | float) for value in collection.values())
 
 
 def _scores(collection: tuple[JudgementsLike, RunsLike] | ScoresByRun, measure: MeasureLike) -> Mapping[str, Scores]:

@@ -130,10 +130,10 @@ def _by_system(folder: Path) -> Iterator[CollectionFiles]:
         predictions.setdefault(path.name.removesuffix(PREDICTIONS), {})[system] = path
 
     for task, runs in predictions.items():
-        found = sorted((folder / "qrels").glob(f"{task}.*"))
+        named = sorted((folder / "qrels").glob(f"{task}.*"))
         qrels: Path | None = None
-        if found:
-            qrels = found[0]
+        if named:
+            qrels = named[0]
         elif (folder / task).is_dir():
             qrels = _qrels_of(folder / task)
         if qrels is None:

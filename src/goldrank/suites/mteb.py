@@ -83,7 +83,7 @@ def _rounded(name: str, value: float) -> float:
     return round(value, 5)
 
 
-def mteb_scores(qrels: Mapping[str, Mapping[str, int]], results: Results, cuts: tuple[int, ...] = CUTS) -> MtebScores:
+def mteb_scores(qrels: Mapping[str, Mapping[str, float]], results: Results, cuts: tuple[int, ...] = CUTS) -> MtebScores:
     """MTEB's values of results by query; `cuts` are the cut-offs."""
     unjudged = [query for query in results if query not in qrels]
     if unjudged:
@@ -127,10 +127,16 @@ def _predictions(path: str) -> Results:
         raise InputError("is not an object by subset, split and query", where=source.name, code="other-benchmark")
 
     subsets = {name: splits for name, splits in content.items() if name != "mteb_model_meta"}
-    found = [(f"{subset}/{split}", results) for subset, splits in subsets.items() for split, results in splits.items()]
-    if len(found) != 1 or not isinstance(found[0][1], Mapping):
-        listed = ", ".join(name for name, _ in found[:8])
+    parts: dict[str, Any] = {}
+    for subset, splits in subsets.items():
+        if isinstance(splits, Mapping):
+            parts |= {f"{subset}/{split}": results for split, results in splits.items()}
+    if len(parts) != 1:
         hint = "Give a file with one subset and one split; MTEB averages their means."
-        raise InputError(f"has {len(found)} subsets and splits: {listed}", where=source.name, hint=hint, code="splits")
-    results: Results = found[0][1]
+        message = f"has {len(parts)} subsets and splits: {', '.join(list(parts)[:8])}"
+        raise InputError(message, where=source.name, hint=hint, code="splits")
+
+    (results,) = parts.values()
+    if not isinstance(results, Mapping) or not all(isinstance(docs, Mapping) for docs in results.values()):
+        raise InputError("has no documents with scores by query", where=source.name, code="other-benchmark")
     return results

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 def shown_tails(scores: Sequence[Scores], targets: Sequence[Target], queries: Queries | None) -> list[ScoreTail]:
     """The tails of each run; targets are for their measures only."""
-    by_measure = {}
+    by_measure: dict[str, float] = {}
     for system in scores:
         by_measure |= {system.spelled(target.measure): target.value for target in targets}
     return [score_tail(system, target=by_measure or None, queries=queries) for system in scores]
