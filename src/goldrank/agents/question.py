@@ -47,7 +47,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class Evidence:
+class WantedThing:
     """One thing that a question needs."""
 
     name: str
@@ -93,7 +93,7 @@ class QuestionSearches:
     """How many things must be found so that the question counts as covered."""
     trajectory: tuple[Search, ...] = ()
     """The searches, in order."""
-    evidence: tuple[Evidence, ...] = ()
+    evidence: tuple[WantedThing, ...] = ()
     """Each thing that is expected."""
     about: QuestionFacts = NOTHING_ELSE
     """What the record says beside its searches."""
@@ -231,10 +231,10 @@ def count_searches(
     )
 
 
-def _evidence(group: IdGroup, lists: Sequence[Sequence[str]]) -> Evidence:
+def _evidence(group: IdGroup, lists: Sequence[Sequence[str]]) -> WantedThing:
     name = " or ".join(" and ".join(alternative) for alternative in group.alternatives)
     members = frozenset(doc for alternative in group.alternatives for doc in alternative)
-    return Evidence(name, members, _found_by(group, lists))
+    return WantedThing(name, members, _found_by(group, lists))
 
 
 def _found_by(group: IdGroup, lists: Sequence[Sequence[str]]) -> int | None:

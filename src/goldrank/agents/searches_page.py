@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from goldrank.agents.question import KINDS, Evidence, QuestionSearches, Search
+from goldrank.agents.question import KINDS, QuestionSearches, Search, WantedThing
 from goldrank.agents.searches import SearchScores
 from goldrank.base import ids
 from goldrank.data.table import count, note_sentences
@@ -119,7 +119,7 @@ def _cost(search: Search) -> str:
     return ", ".join(costs)
 
 
-def _evidence(each: QuestionSearches, thing: Evidence) -> dict[str, Any]:
+def _evidence(each: QuestionSearches, thing: WantedThing) -> dict[str, Any]:
     marks = []
     for search_number, search in enumerate(each.trajectory, 1):
         if search_number == thing.search:

@@ -18,22 +18,22 @@ _BEFORE = re.compile(r"(median|p\d+(?:\.\d+)?)\s+(\S.*)", re.ASCII)
 EXAMPLES = "'p5 nDCG@10 >= 0.1', 'median nDCG@10 >= 0.4' or 'P[nDCG@10 >= 0.5] >= 0.9'"
 
 
-class Asked(NamedTuple):
+class RuleSubject(NamedTuple):
     """The measure of a rule, and which statistic of its values is asked for; None for the mean."""
 
     measure: str
     statistic: str | None
 
 
-def taken_apart(subject: str) -> Asked:
+def taken_apart(subject: str) -> RuleSubject:
     """`p5 nDCG@10`, `median nDCG@10` and `P[nDCG@10 >= 0.5]` as measure and statistic; any other text is a measure."""
     share = _OF_SHARE.fullmatch(subject)
     if share is not None:
-        return Asked(share[1].strip(), f"{share[2]} {share[3].strip()}")
+        return RuleSubject(share[1].strip(), f"{share[2]} {share[3].strip()}")
     before = _BEFORE.fullmatch(subject)
     if before is not None:
-        return Asked(before[2].strip(), before[1])
-    return Asked(subject, None)
+        return RuleSubject(before[2].strip(), before[1])
+    return RuleSubject(subject, None)
 
 
 def spelled(measure: str, statistic: str | None) -> str:
