@@ -104,6 +104,31 @@ def test_mempalace_takes_the_data_set_before_the_results(folder, capsys):
     assert number(text, "session recall_any@3") == 1
 
 
+@pytest.mark.parametrize(
+    ("convention", "content", "message"),
+    [
+        ("longmemeval", '{"question_id": 5}', "retrieval_results"),
+        ("longmemeval", "[1]", "not an object"),
+        ("longmemeval", '{"x": 1}', "question_id"),
+        ("locomo", "x", "not JSON"),
+        ("locomo", '{"qa": [{"evidence": ["D1:1"], "category": 1}]}', "no question has a context"),
+        ("memorybench", '{"evaluations": [{"retrievalMetrics": {}}]}', "does not look like reports of memorybench"),
+        ("mempalace", '{"question_id": "q", "retrieval_results": {}}', "before the results at the prompt"),
+        ("browsecomp-plus", '{"query_id": "q"}', "QRELS"),
+        ("mteb", "{}", "QRELS"),
+        ("autorag", '{"qid": "q"}', "retrieval_gt and retrieved_ids"),
+        ("searches", '{"id": "q", "expected": ["a"], "searches": [{"retrieved": "a"}]}', "list of retrieved ids"),
+        ("searches", '{"id": "q", "expected": ["a"], "searches": [{"retrieved": ["a"], "tokens": "x"}]}', "tokens is"),
+    ],
+)
+def test_files_of_another_shape_are_errors_of_input(folder, capsys, convention, content, message):
+    (folder / "x.json").write_text(content)
+    assert run(["eval", "x.json", "--convention", convention]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert "internal error" not in said
+
+
 def test_a_convention_that_is_nearly_one(folder, capsys):
     (folder / "x.json").write_text("{}")
     assert run(["eval", "x.json", "--convention", "longmemval"]) == 2

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import click
 
 from goldrank.base import satellites
-from goldrank.base.errors import OptionError, did_you_mean
+from goldrank.base.errors import GoldrankError, InputError, OptionError, did_you_mean
 from goldrank.cli.inputs import named_file
 from goldrank.conventions import NAMES as CONVENTION_NAMES
 from goldrank.data.scores import Scores
@@ -77,7 +77,15 @@ def results_of_files(inputs: Sequence[str], measures: tuple[str, ...], reading: 
     if set(reading.flags) - {"--convention"}:
         raise click.UsageError(f"{reading.flags[0]} is for judgements and runs, not for {entry.about}")
     files = tuple(named_file(text) for text in inputs)
-    results: list[Any] = import_module(entry.module).read(FileRequest(reader, files, measures))
+    reading_module = import_module(entry.module)
+    try:
+        results: list[Any] = reading_module.read(FileRequest(reader, files, measures))
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        if isinstance(error, GoldrankError):
+            raise
+        # Files of other programs may have any shape: what a reader stumbles over is in the file.
+        problem = f"does not look like {entry.about} ({type(error).__name__}: {error})"
+        raise InputError(problem, where=files[-1][1], hint="Was it written by another program?") from error
     return results
 
 
