@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
     from goldrank.data.query_costs import CostSummary
     from goldrank.data.run import Run
+    from goldrank.report.charts import Chart
 
 MOST_ROWS = 60
 MOST_VERDICTS = 10
@@ -107,6 +108,10 @@ def costs(comparison: Comparison) -> list[Part]:
     ]  # fmt: skip
     caption = f"Frontier: no other system has as much {comparison.primary} for a lower mean."
     shown: list[Part] = [Table(heads, rows, "Costs", caption)]
+    for kind, means in _means_by_kind(by_system).items():
+        if len(means) > 1:
+            title = f"{comparison.primary} against {UNITS[kind]}"
+            shown.append(ChartPart(title, partial(_cost_chart, comparison, kind, means)))
 
     differences_of_pairs = cost_differences(comparison)
     if differences_of_pairs:
@@ -117,14 +122,27 @@ def costs(comparison: Comparison) -> list[Part]:
 def _on_frontier(comparison: Comparison, by_system: Mapping[str, Sequence[CostSummary]]) -> dict[tuple[str, str], bool]:
     """By system and kind of cost, whether no other system is as good for less."""
     marks: dict[tuple[str, str], bool] = {}
-    kinds = dict.fromkeys(cost.kind for summaries in by_system.values() for cost in summaries)
-    for kind in kinds:
-        means = {name: cost.mean for name, summaries in by_system.items() for cost in summaries if cost.kind == kind}
+    for kind, means in _means_by_kind(by_system).items():
         quality = [comparison.summaries[comparison.primary, name].mean for name in means]
         is_high_good = comparison.systems[0].columns[comparison.primary].higher_is_better
         for name, is_on in zip(means, frontier(quality, list(means.values()), is_high_good), strict=True):
             marks[name, kind] = is_on
     return marks
+
+
+def _means_by_kind(by_system: Mapping[str, Sequence[CostSummary]]) -> dict[str, dict[str, float]]:
+    """By kind of cost and system, the mean of a query."""
+    means: dict[str, dict[str, float]] = {}
+    for name, summaries in by_system.items():
+        for cost in summaries:
+            means.setdefault(cost.kind, {})[name] = cost.mean
+    return means
+
+
+def _cost_chart(comparison: Comparison, kind: str, means: Mapping[str, float]) -> Chart:
+    from goldrank.report.cost_chart import quality_against_cost
+
+    return quality_against_cost(comparison, kind, means)
 
 
 def _cost_differences(comparison: Comparison, pairs: Sequence[CostDifference]) -> Table:
