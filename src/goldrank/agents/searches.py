@@ -282,7 +282,7 @@ def score_searches(
     repeated = next((query for query in names if names.count(query) > 1), None)
     if repeated is not None:
         hint = "One record for each question; --convention browsecomp-plus counts each file."
-        raise InputError(f"question {repeated!r} is there more than once", where=name, hint=hint, code="repeated")
+        raise InputError(f"question {repeated!r} is there more than once", where=name, hint=hint)
 
     notes: tuple[Note, ...] = ()
     if without:
@@ -375,7 +375,7 @@ def _about(record: Mapping[str, Any], searches: Sequence[Search], query: str) ->
 
     turn = record.get("turn")
     if turn is not None and type(turn) is not int:
-        raise InputError(f"turn is {turn!r:.60}", where=position, hint="Turns are whole numbers.", code="bad-turn")
+        raise InputError(f"turn is {turn!r:.60}", where=position, hint="Turns are whole numbers.")
     conversation = record.get("conversation")
     if conversation is not None:
         conversation = ids.as_text(conversation, "conversation", position)

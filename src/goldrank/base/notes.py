@@ -213,6 +213,10 @@ KINDS: dict[str, NoteKind] = {
         "{count:,} parts became {documents:,} documents; the first rank of a document counts",
         counts=("count", "documents"),
     ),
+    "parts-unmoved": warns(
+        "{count:,} ids of parts have no other document by the rule, and stay as they are: {samples}",
+        singular="1 id of a part has no other document by the rule, and stays as it is: {samples}",
+    ),
     "repeated-documents": NoteKind("{count:,} repeated documents were dropped", "1 repeated document was dropped"),
     "infinite-scores": warns("{count:,} scores are infinite", "1 score is infinite"),
     "contradicted-ranks": warns(

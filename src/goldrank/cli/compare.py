@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from goldrank.data.table import Part
 
 
-@declared(usual="-m -o --as --baseline --queries --statistics --collections", help_alone=True)
+@declared(usual="-m -o --as --baseline --queries --collections", help_alone=True)
 @click.argument("inputs", metavar="QRELS RUN RUN... | SCORES... | RECORD...", nargs=-1, type=FILE)
 @option(
     "--collections",

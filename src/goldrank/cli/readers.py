@@ -114,13 +114,11 @@ def chosen(scores: Scores, measures: tuple[str, ...]) -> Scores:
 def _told_by_content(text: str, measures: tuple[str, ...]) -> str | None:
     from goldrank.measures import known
 
-    if any(known(measure) is not None for measure in measures):
-        return None
     _, path = named_file(text)
     if os.path.isdir(path):
         path = _first_json(path)
     beginning = first_record(path)
-    if not beginning:
+    if not beginning or any(known(measure) is not None for measure in measures):
         return None
     for name, entry in satellites.readers().items():
         if entry.keys and all(re.search(rb'"(?:%s)"\s*:' % key.encode(), beginning) for key in entry.keys):

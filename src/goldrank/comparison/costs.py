@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
-from goldrank.data.query_costs import CostSummary, cost_summaries, costs_of
+from goldrank.data.query_costs import CostSummary, cost_summaries, costs_of, said_of_queries
 from goldrank.data.query_facts import COSTS
 from goldrank.data.scores import Scores
 
@@ -45,7 +45,7 @@ class CostDifference:
 
 def system_costs(comparison: Comparison) -> dict[str, tuple[CostSummary, ...]]:
     """By system, what is known of its costs; empty if nothing is known of any."""
-    costs = {name: cost_summaries(system.query_facts) for name, system in _systems(comparison)}
+    costs = {name: cost_summaries(said_of_queries(system)) for name, system in _systems(comparison)}
     return {name: summaries for name, summaries in costs.items() if summaries}
 
 

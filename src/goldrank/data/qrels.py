@@ -247,7 +247,7 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
         >>> dict(qrels.rolled_up("#")["q1"])
         {'a': 2, 'b': 1}
         """
-        from goldrank.data.parents import document_of
+        from goldrank.data.parents import document_of, unmoved_note
 
         document = document_of(doc_of)
         rolled: dict[str, dict[str, Grade]] = {}
@@ -259,7 +259,8 @@ class Qrels(Mapping[str, Mapping[str, Grade]]):
 
         parts = sum(map(len, self._text_rows.values()))
         note = Note.of("rolled-up", count=parts, documents=sum(map(len, rolled.values())))
-        notes = (*self.notes, note)
+        unmoved = unmoved_note((part for row in self._text_rows.values() for part in row), document)
+        notes = (*self.notes, note, *unmoved)
         qrels = Qrels._from_fields(
             name=self.name, text=rolled, notes=notes, criteria=self.criteria, id_kind=self.id_kind
         )

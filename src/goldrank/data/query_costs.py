@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from goldrank.data.query_facts import COSTS, QueryFacts
+from goldrank.data.query_facts import COSTS, NOTHING_KNOWN, QueryFacts
 
 if TYPE_CHECKING:
     from goldrank.data.scores import Scores
@@ -91,9 +91,17 @@ def cost_summaries(facts: QueryFacts) -> tuple[CostSummary, ...]:
     return tuple(summaries)
 
 
+def said_of_queries(scores: Scores) -> QueryFacts:
+    """The facts of scores whose input may say something of queries; nothing of a run that does not, at no cost."""
+    if scores.placed is not None and not scores.placed.run.about:
+        return NOTHING_KNOWN
+    return scores.query_facts
+
+
 def costs_of(scores: Scores) -> dict[str, np.ndarray]:
     """By kind, the costs of each query of some scores; only kinds that are known."""
-    known = {kind: getattr(scores.query_facts, kind) for kind in COSTS}
+    facts = said_of_queries(scores)
+    known = {kind: getattr(facts, kind) for kind in COSTS}
     return {kind: values for kind, values in known.items() if values is not None}
 
 
@@ -110,7 +118,7 @@ def conversation_fields(systems: Sequence[Scores]) -> dict[str, dict[str, Any]]:
     """By query, its conversation as the cluster and its turn, from all scores that know them."""
     fields: dict[str, dict[str, Any]] = {}
     for scores in systems:
-        facts = scores.query_facts
+        facts = said_of_queries(scores)
         if facts.conversation is not None:
             for query, name in zip(scores.queries, facts.conversation, strict=True):
                 if name is not None:

@@ -306,7 +306,7 @@ class Run(Mapping[str, Mapping[str, float]]):
         >>> dict(run.rolled_up("#")["q1"])
         {'a': 0.9, 'b': 0.8}
         """
-        from goldrank.data.parents import document_of
+        from goldrank.data.parents import document_of, unmoved_note
 
         document = document_of(doc_of)
         rows = rows_of(self)
@@ -318,7 +318,8 @@ class Run(Mapping[str, Mapping[str, float]]):
 
         parts = sum(map(len, rows.values()))
         note = Note.of("rolled-up", count=parts, documents=sum(map(len, rolled.values())))
-        return self._with_results(rolled, [note])
+        unmoved = unmoved_note((part for row in rows.values() for part in row), document)
+        return self._with_results(rolled, [note, *unmoved])
 
     def drop_duplicates(self, *, keep: Literal["first", "last"] = "first") -> Run:
         """This run with each document of a query once; a note counts the lines that were left out.

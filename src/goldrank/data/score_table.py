@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from goldrank.base import ids
-from goldrank.data.query_costs import UNITS, cost_summaries, short
+from goldrank.data.query_costs import UNITS, cost_summaries, said_of_queries, short
 from goldrank.data.scores import Scores, format_value
 from goldrank.data.table import (
     Cell,
@@ -35,7 +35,7 @@ def _costs(scores: Sequence[Scores]) -> list[Part]:
     """What queries cost, where that is known: nothing, or one table."""
     rows: list[Cells] = []
     for run in scores:
-        for cost in cost_summaries(run.query_facts):
+        for cost in cost_summaries(said_of_queries(run)):
             numbers = [Cell(short(value), value) for value in (cost.p50, cost.p95, cost.mean, cost.total)]
             rows.append([run.run, UNITS[cost.kind], *numbers, Cell(f"{cost.n:,}", cost.n)])
     if not rows:

@@ -29,7 +29,7 @@ def refuse_rules(rules: Convention) -> None:
     """Refuse rules of other tools: none of them knows groups."""
     if rules != conventions.get("trec_eval-10"):
         hint = "Leave --convention and policies out; groups are counted by goldrank's own rule."
-        raise OptionError("groups of ids have no other rules", hint=hint, code="groups-and-rules")
+        raise OptionError("groups of ids have no other rules", hint=hint)
 
 
 def _records(groups: Groups, run: Run, rules: Convention) -> list[Mapping[str, Any]]:

@@ -9,6 +9,7 @@ from goldrank.base.errors import InputError, OptionError
 from goldrank.base.keywords import named_arguments_or
 from goldrank.base.types import CatalogueLike, ConventionLike, JudgementsLike, MeasuresLike, Policies, RunLike
 from goldrank.data.catalogue import Catalogue
+from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
@@ -104,7 +105,9 @@ def evaluate(
     (0.6309, 0.5)
     """
     rules = conventions.get(convention).with_policies(**policies)
-    groups = groups_of(qrels)
+    groups = None
+    if not isinstance(qrels, Qrels):
+        groups = groups_of(qrels)
     if groups is not None:
         return _by_groups(groups, run, measures, rules)
     parsed_measures = resolve_measures(measures, rules)

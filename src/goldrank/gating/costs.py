@@ -42,5 +42,5 @@ def checked(costs: Mapping[str, Any], name: str, kind: str = "latency") -> np.nd
         if not is_number or not math.isfinite(value) or value < 0:
             message = f"{value!r:.60} is not a {kind} (query '{ids.show(query)}')"
             hint = f"{PLURALS[kind].capitalize()} are numbers from 0 on."
-            raise InputError(message, where=name, hint=hint, code=f"bad-{kind}")
+            raise InputError(message, where=name, hint=hint, code="bad-latency")
     return np.array(list(costs.values()), np.float64)

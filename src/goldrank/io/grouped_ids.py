@@ -92,7 +92,7 @@ def _checked(by_query: Mapping[str, Any], name: str) -> Groups:
             raise InputError("has no list of groups", where=where, hint=HINT)
         if groups and all(_is_graded_pair(group) for group in groups):
             hint = 'Judgements with grades look like {"q1": {"d1": 2}}; groups hold ids only.'
-            raise InputError("has pairs of a document and a number", where=where, hint=hint, code="pairs")
+            raise InputError("has pairs of a document and a number", where=where, hint=hint)
         checked[query] = groups
     return checked
 

@@ -88,5 +88,5 @@ def _context_key(questions: Sequence[Mapping[str, Any]]) -> str:
     if not keys:
         message = f"no question has a context (a field that ends in {CONTEXT})"
         hint = "Results of retrieval have contexts; the data set alone has none."
-        raise InputError(message, hint=hint, code="no-contexts")
+        raise InputError(message, hint=hint)
     return keys[0]

@@ -171,7 +171,7 @@ class _Table:
         """A collection of which only means are known."""
         if not isinstance(means, Mapping) or not _are_means(means):
             hint = "Give means for all collections, or for none."
-            raise InputError("has no means", where=name, hint=hint, code="mixed-collections")
+            raise InputError("has no means", where=name, hint=hint)
         return cls({system: np.array([float(value)]) for system, value in means.items()}, has_queries=False)
 
     @classmethod

@@ -53,7 +53,7 @@ def read_collections(folder: str, measure: str, convention: ConventionLike) -> d
 def collections_in(folder: Path) -> list[CollectionFiles]:
     """The collections of a folder, in either layout."""
     if not folder.is_dir():
-        raise InputError("is not a folder", where=str(folder), hint=HINT, code="not-a-folder")
+        raise InputError("is not a folder", where=str(folder), hint=HINT)
 
     collections = list(_by_system(folder))
     if not collections:
@@ -72,7 +72,7 @@ def _by_collection(folder: Path) -> Iterator[CollectionFiles]:
         if qrels is None:
             if _runs_of(path):
                 hint = "Name it qrels.txt, or give BEIR's qrels/test.tsv."
-                raise InputError("has runs and no judgements", where=str(path), hint=hint, code="no-qrels")
+                raise InputError("has runs and no judgements", where=str(path), hint=hint)
             continue
         yield CollectionFiles(path.name, qrels, _runs_of(path))
 
@@ -87,9 +87,7 @@ def _qrels_of(folder: Path) -> Path | None:
     named = [path for path in sorted(folder.iterdir()) if path.is_file() and path.name.lower().startswith("qrels")]
     if len(named) > 1:
         listed = ", ".join(path.name for path in named)
-        raise InputError(
-            f"has several judgements: {listed}", where=str(folder), hint="Leave one.", code="several-qrels"
-        )
+        raise InputError(f"has several judgements: {listed}", where=str(folder), hint="Leave one.")
     if named:
         return named[0]
     return None
@@ -138,7 +136,7 @@ def _by_system(folder: Path) -> Iterator[CollectionFiles]:
             qrels = _qrels_of(folder / task)
         if qrels is None:
             hint = f"Put them into {folder / 'qrels' / task}.tsv."
-            raise InputError(f"the task {task} has no judgements", where=str(folder), hint=hint, code="no-qrels")
+            raise InputError(f"the task {task} has no judgements", where=str(folder), hint=hint)
         yield CollectionFiles(task, qrels, runs)
 
 

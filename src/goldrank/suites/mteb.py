@@ -88,7 +88,7 @@ def mteb_scores(qrels: Mapping[str, Mapping[str, float]], results: Results, cuts
     unjudged = [query for query in results if query not in qrels]
     if unjudged:
         message = f"{count(len(unjudged), 'query')} of the predictions are not judged: {ids.samples(unjudged)}"
-        raise InputError(message, hint="MTEB fails at these; leave them out.", code="unjudged-queries")
+        raise InputError(message, hint="MTEB fails at these; leave them out.")
 
     judged = Qrels({query: dict(qrels[query]) for query in results})
     run = Run({query: dict(docs) for query, docs in results.items() if docs})
@@ -134,7 +134,7 @@ def _predictions(path: str) -> Results:
     if len(parts) != 1:
         hint = "Give a file with one subset and one split; MTEB averages their means."
         message = f"has {len(parts)} subsets and splits: {', '.join(list(parts)[:8])}"
-        raise InputError(message, where=source.name, hint=hint, code="splits")
+        raise InputError(message, where=source.name, hint=hint)
 
     (results,) = parts.values()
     if not isinstance(results, Mapping) or not all(isinstance(docs, Mapping) for docs in results.values()):

@@ -31,7 +31,7 @@ def whole_records(path: Path) -> list[Mapping[str, Any]]:
     if isinstance(parsed, Mapping):
         parsed = [parsed]
     if not isinstance(parsed, list):
-        raise InputError("holds no records", where=name, hint="Each record is a JSON object.", code="not-records")
+        raise InputError("holds no records", where=name, hint="Each record is a JSON object.")
     return objects(parsed, name)
 
 
