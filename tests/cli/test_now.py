@@ -371,6 +371,14 @@ def test_exact_search_is_the_truth(folder, capsys):
     assert run(["eval", "exact.run", "ann.run", "--truth", "exact", "-m", "AP"]) == 2
 
 
+def test_latency_goes_with_recall_of_exact_search(folder, capsys):
+    (folder / "exact.run").write_text("q Q0 a 1 2 t\nq Q0 b 2 1 t\n")
+    lines(folder / "ann.jsonl", {"query_id": "q", "results": ["a", "x"], "latency_ms": 3})
+    text = shown(capsys, "eval", "exact.run", "ann.jsonl", "--truth", "exact", "-m", "R@2")
+    assert "Recall@2 against exact search: 0.5000" in text
+    assert re.search(r"^ann +latency, s +0\.003 +0\.003", text, re.MULTILINE)
+
+
 def collection(folder, name, values, layout="plain"):
     """One query for each value, whose only relevant document has that reciprocal rank."""
     place = folder / name

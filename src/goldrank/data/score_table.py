@@ -28,10 +28,10 @@ def score_parts(scores: Sequence[Scores]) -> list[Part]:
     heads = [*Head.texts("measure"), *Head.numbers(*(ids.show(run.run) for run in scores))]
     headlines = dict.fromkeys(_headline(run) for run in scores)
     notes = notes_by_run({run.run: run.notes for run in scores})
-    return [Table(heads, rows), *_costs(scores), *(Sentence(text, "remark") for text in headlines), *notes]
+    return [Table(heads, rows), *cost_parts(scores), *(Sentence(text, "remark") for text in headlines), *notes]
 
 
-def _costs(scores: Sequence[Scores]) -> list[Part]:
+def cost_parts(scores: Sequence[Scores]) -> list[Part]:
     """What queries cost, where that is known: nothing, or one table."""
     rows: list[Cells] = []
     for run in scores:
