@@ -6,8 +6,6 @@ q1 0 a1 1 g1                     a fifth column of TREC's lines names the group,
 
 from __future__ import annotations
 
-import csv
-import json
 import os
 import re
 from collections.abc import Iterable, Mapping
@@ -73,6 +71,8 @@ def _is_grouped_table(beginning: bytes) -> bool:
 
 
 def _of_json(source: Path) -> Groups:
+    import json
+
     opened = open_source(source)
     try:
         content = json.loads(opened.read(lines=True))
@@ -137,6 +137,8 @@ def _rows(lines: list[str], beginning: bytes, name: str) -> Iterable[tuple[int, 
                 raise InputError(message, where=f"{name}:{number}", hint="A line without a group has 4.")
             yield number, (columns[0], columns[2], columns[3], "".join(columns[4:]))
         return
+
+    import csv
 
     delimiter = ","
     if b"\t" in first:
