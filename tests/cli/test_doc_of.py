@@ -46,3 +46,18 @@ def test_compare_and_gate_take_it_too():
 def test_wrong_rules_get_words(capsys):
     assert run(["eval", "docs.qrels", "chunks.run", "--doc-of", "(a)(b)"]) == 2
     assert "groups" in capsys.readouterr().err
+
+
+def test_parts_that_the_file_lacks_are_said(tmp_path, capsys):
+    """b#7 is not in the file, so that b is not found: that must not look like a result of the run alone."""
+    (tmp_path / "parts.tsv").write_text("a#1\ta\na#2\ta\n")
+    (tmp_path / "some.qrels").write_text("q 0 b 1\nq 0 a 0\n")
+    assert run(["eval", "some.qrels", "chunks.run", "-m", "RR", "--doc-of", "parts.tsv"]) == 0
+    shown = capsys.readouterr()
+    assert re.search(r"RR +0\.0000", shown.out)
+    assert "1 id of a part has no other document by the rule, and stays as it is: 'b#7'" in shown.err
+
+
+def test_a_file_that_does_not_exist_is_no_separator(capsys):
+    assert run(["eval", "docs.qrels", "chunks.run", "-m", "RR", "--doc-of", "missing.tsv"]) == 2
+    assert "there is no file 'missing.tsv'" in capsys.readouterr().err

@@ -48,7 +48,60 @@ RUN_CSV = "qid,docno,score\nq1,d2,2\nq1,d1,1\n"
 PYTERRIER_CSV = "qid,docid,docno,rank,score,query\nq1,7,d2,0,2.0,gold rush\nq1,8,d1,1,1.0,gold rush\n"
 LISTS = {"retrieved_ids": ["d2", "d1"], "expected_ids": ["d1"]}
 
+LONGMEMEVAL = [
+    {"question_id": question, "question_type": "multi-session", "question": "?", "answer": "!", "question_date": "",
+     "haystack_dates": ["", ""], "haystack_session_ids": ["answer_a", "s1"], "answer_session_ids": ["answer_a"],
+     "haystack_sessions": [[{"role": "user", "content": "x", "has_answer": True}], [{"role": "user", "content": "y"}]],
+     "retrieval_results": {"query": "?", "ranked_items": [{"corpus_id": name, "text": "", "timestamp": ""}
+                                                          for name in ranked], "metrics": {}}}
+    for question, ranked in (("q1", ["answer_a", "s1"]), ("q2", ["s1", "answer_a"]))
+]  # fmt: skip
+LOCOMO = {"qa": [{"question": "?", "answer": "!", "category": 1, "evidence": ["D1:3", "D2:8"],
+                  "m_prediction": "!", "m_prediction_context": ["D1:3", "D4:1"]}]}  # fmt: skip
+MEMPALACE = [
+    {"question_id": question, "retrieval_results": {"ranked_items": [{"corpus_id": name} for name in ranked]}}
+    for question, ranked in (("q1", ["g_turn_0", "s_turn_0"]), ("q2", ["s_turn_0", "g_turn_0"]))
+]
+MEMORYBENCH = {"evaluations": [{"questionId": "q1", "questionType": "t", "label": "correct", "searchResults": [],
+                                "searchDurationMs": 12, "retrievalMetrics": {"hitAtK": 1, "mrr": 0.5}}]}  # fmt: skip
+BROWSECOMP = {
+    "metadata": {"model": "m"}, "query_id": "1", "tool_call_counts": {"search": 1}, "status": "completed",
+    "usage": {"total_tokens": 1000}, "retrieved_docids": ["10", "11"],
+    "result": [{"type": "tool_call", "tool_name": "search", "arguments": '{"query": "x"}',
+                "output": '[{"docid": "10", "score": 1.0}, {"docid": "11", "score": 0.5}]'},
+               {"type": "output_text", "output": "answer [10]"}],
+}  # fmt: skip
+SPAN = {
+    "context": {"trace_id": "t1", "span_id": "s"}, "parent_id": None,
+    "start_time": "2026-01-01T00:00:00Z", "end_time": "2026-01-01T00:00:01Z",
+    "attributes": {"openinference.span.kind": "RETRIEVER", "input.value": "gold rush",
+                   "retrieval.documents.0.document.id": "d2", "retrieval.documents.1.document.id": "d1"},
+}  # fmt: skip
+SEARCHES = {"id": "q1", "expected": ["d1", "d3"], "searches": [{"query": "x", "retrieved": ["d2", "d1"], "tokens": 9}]}
+
 FILES: dict[str, str] = {
+    "chunks.run": "q1 Q0 d2#0 1 2.0 t\nq1 Q0 d1#4 2 1.0 t\n",
+    "groups.txt": "q1 0 d1 1 g1\nq1 0 d3 1 g1\n",
+    "autorag.json": json.dumps([{"qid": "q1", "retrieval_gt": [["d1", "d3"]], "retrieved_ids": ["d2", "d1"]}]),
+    "longmemeval.jsonl": "\n".join(map(json.dumps, LONGMEMEVAL)),
+    "locomo.json": json.dumps(LOCOMO),
+    "data.json": json.dumps([{"question_id": name, "answer_session_ids": ["g"]} for name in ("q1", "q2")]),
+    "mempalace.jsonl": "\n".join(map(json.dumps, MEMPALACE)),
+    "memorybench.json": json.dumps(MEMORYBENCH),
+    "browsecomp.txt": "1 0 10 1\n1 0 12 1\n",
+    "browsecomp/run_1.json": json.dumps(BROWSECOMP),
+    "searches.jsonl": json.dumps(SEARCHES),
+    "spans.txt": "t1 0 d1 1\nt1 0 d3 1\n",
+    "spans.jsonl": json.dumps(SPAN),
+    "costs.jsonl": json.dumps({"id": "q1", **LISTS, "latency": 0.2, "tokens": 50, "cost": 0.01}),
+    "exact.run": "q1 Q0 d1 1 2.0 t\nq1 Q0 d2 2 1.0 t\n",
+    "ann.run": "q1 Q0 d1 1 2.0 t\nq1 Q0 d9 2 1.0 t\n",
+    "collections/one/qrels.txt": "q1 0 d1 1\n",
+    "collections/one/a.run": "q1 Q0 d2 1 2.0 t\nq1 Q0 d1 2 1.0 t\n",
+    "collections/one/b.run": "q1 Q0 d1 1 2.0 t\n",
+    "collections/two/qrels/test.tsv": "query-id\tcorpus-id\tscore\nq1\td1\t1\n",
+    "collections/two/a.run": "q1 Q0 d2 1 2.0 t\nq1 Q0 d1 2 1.0 t\n",
+    "collections/two/b.run": "q1 Q0 d1 1 2.0 t\n",
     "qrels.txt": "q1 0 d1 1\n",
     "run.txt": "q1 Q0 d2 1 2.0 t\nq1 Q0 d1 2 1.0 t\n",
     "queries.tsv": "q1\tgold rush\n",

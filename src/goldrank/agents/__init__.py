@@ -7,3 +7,18 @@ PUBLIC = {
     "browsecomp_scores": "goldrank.agents.browsecomp",
     "BrowseCompScores": "goldrank.agents.browsecomp",
 }
+READERS = {
+    "searches": (
+        "goldrank.agents.files",
+        "records with several searches for each question",
+        ("searches|tool_call_counts|openinference.span.kind",),
+    ),
+    "browsecomp-plus": ("goldrank.agents.files", "run files of BrowseComp-Plus", ()),
+}
+COLUMNS = {
+    "(Union|Last|Best)Recall": True,
+    "1/SearchesTo(First|Cover)": True,
+    "NewPerSearch": True,
+    "WastedShare": False,
+    "citation (precision|recall)": True,
+}

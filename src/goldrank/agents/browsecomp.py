@@ -6,21 +6,31 @@ Files are averaged, so that two runs of a question count twice, and unfinished r
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
+
+import numpy as np
 
 from goldrank.agents.searches import SearchRecords, check_gold, read_searches, searches_of
 from goldrank.base.errors import InputError, of_type
 from goldrank.base.keywords import named_arguments
 from goldrank.base.notes import Note
 from goldrank.comparison.tabular import attributes
+from goldrank.data.scores import Column, Remarks, Scores, numbered
 from goldrank.data.showing import Result
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table
 
 _BRACKETS = re.compile(r"\[([^\[\]]*)\]|【([^【】]*)】")
 COMPLETED = "completed"
+COLUMNS = {
+    "recall": "recall",
+    "citation precision": "citation_precision",
+    "citation recall": "citation_recall",
+}
+"""By the name of a column of scores, the field of a file; citations are averaged over answers that cite."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +90,24 @@ class BrowseCompScores(Result):
 
     files: tuple[FileScores, ...]
     notes: tuple[Note, ...] = ()
+    run: str = "browsecomp-plus"
+
+    @property
+    def scores(self) -> Scores:
+        """Recall and citations as `Scores`: for `compare`, gates and histories. Further runs of a question have a
+        number behind its id, since each file counts.
+        """
+        rows = self.rows()
+        columns = {}
+        for name, key in COLUMNS.items():
+            values = np.array([row[key] for row in rows], np.float64)
+            if name != "recall":
+                cites = np.array([bool(row["cited"]) for row in rows])
+                values = np.where(cites, values, math.nan)
+            if not np.isnan(values).all():
+                columns[name] = Column(name, values, float(np.nanmean(values)), "mean")
+        queries = tuple(numbered([each.query for each in self.files]))
+        return Scores(self.run, queries, columns, Remarks(notes=self.notes), "browsecomp-plus")
 
     @property
     def recall_percent(self) -> float:

@@ -16,7 +16,7 @@ KINDS: dict[SearchKind, str] = {
     "empty": "returned nothing",
     "late": "all was found before",
     "repeat": "returned only what was seen before",
-    "miss": "returned something unseen, and nothing expected",
+    "miss": "returned something unseen, and nothing new of what is expected",
 }
 """What a search may be; all but the first are wasted."""
 
@@ -28,6 +28,10 @@ class Search:
     retrieved: tuple[str, ...]
     tokens: float | None = None
     """Tokens of the results, if they are known."""
+    query: str = ""
+    """What was searched for, if it is known."""
+    latency: float | None = None
+    """Seconds, if they are known."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +44,33 @@ class Counted:
     """How many tokens of results are allowed."""
     cover: float = 1.0
     """The share of the expected things that counts as covered."""
+
+
+@dataclass(frozen=True)
+class WantedThing:
+    """One thing that a question needs."""
+
+    name: str
+    """Its ids in words: "a1 or a2"."""
+    ids: frozenset[str]
+    search: int | None
+    """The number of the search with which it was found, from 1; None if it never was."""
+
+
+@dataclass(frozen=True)
+class QuestionFacts:
+    """What a record says of its question beside its searches; None where it does not say it."""
+
+    text: str = ""
+    latency: float | None = None
+    tokens: float | None = None
+    """Tokens of the whole run: results, prompts and answer."""
+    cost: float | None = None
+    conversation: str | None = None
+    turn: int | None = None
+
+
+NOTHING_ELSE = QuestionFacts()
 
 
 @dataclass(frozen=True)
@@ -60,6 +91,12 @@ class QuestionSearches:
     """What share was found by the searches that fit into the budget of tokens; None without a budget."""
     needed: int
     """How many things must be found so that the question counts as covered."""
+    trajectory: tuple[Search, ...] = ()
+    """The searches, in order."""
+    evidence: tuple[WantedThing, ...] = ()
+    """Each thing that is expected."""
+    about: QuestionFacts = NOTHING_ELSE
+    """What the record says beside its searches."""
 
     @property
     def searches(self) -> int:
@@ -153,7 +190,11 @@ class QuestionSearches:
 
 
 def count_searches(
-    query: str, searches: Sequence[Search], groups: Sequence[IdGroup], counted: Counted
+    query: str,
+    searches: Sequence[Search],
+    groups: Sequence[IdGroup],
+    counted: Counted,
+    about: QuestionFacts = NOTHING_ELSE,
 ) -> QuestionSearches:
     """What the searches of a question found."""
     lists = [list(dict.fromkeys(search.retrieved))[: counted.k] for search in searches]
@@ -184,7 +225,26 @@ def count_searches(
         tokens=tokens,
         within=_within(totals, spent, counted.budget, len(groups)),
         needed=max(1, math.ceil(counted.cover * len(groups) - 1e-9)),
+        trajectory=tuple(searches),
+        evidence=tuple(_evidence(group, lists) for group in groups),
+        about=about,
     )
+
+
+def _evidence(group: IdGroup, lists: Sequence[Sequence[str]]) -> WantedThing:
+    name = " or ".join(" and ".join(alternative) for alternative in group.alternatives)
+    members = frozenset(doc for alternative in group.alternatives for doc in alternative)
+    return WantedThing(name, members, _found_by(group, lists))
+
+
+def _found_by(group: IdGroup, lists: Sequence[Sequence[str]]) -> int | None:
+    """The number of the search with which a group was complete."""
+    seen: set[str] = set()
+    for number, docs in enumerate(lists, 1):
+        seen.update(docs)
+        if _is_covered(group, seen):
+            return number
+    return None
 
 
 def _kind(docs: Sequence[str], unseen: Collection[str], is_new: bool, is_late: bool) -> SearchKind:

@@ -7,27 +7,30 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
 from pathlib import Path
 from statistics import median
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 
-from goldrank.agents.question import KINDS, Counted, QuestionSearches, Search, count_searches
+from goldrank.agents.question import KINDS, Counted, QuestionFacts, QuestionSearches, Search, count_searches
+from goldrank.agents.spans import as_questions
 from goldrank.base import ids, types
-from goldrank.base.errors import InputError, OptionError, cannot_open, of_type, real_number, whole_number
+from goldrank.base.errors import InputError, OptionError, of_type, real_number, whole_number
 from goldrank.base.keywords import named_arguments
 from goldrank.base.notes import Note
 from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
 from goldrank.comparison.resampling import percentiles, resampled_means
 from goldrank.comparison.tabular import attributes
-from goldrank.data.scores import Column, Scores
-from goldrank.data.showing import Result
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.data.query_facts import QueryFacts
+from goldrank.data.scores import Column, Remarks, Scores
+from goldrank.data.showing import Form, Forms, Result
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, note_sentences
 from goldrank.io.aliases import QUESTION_IDS, first_present
+from goldrank.io.json.whole_records import objects, whole_records
 from goldrank.io.questions.id_groups import IdGroup, id_groups
 from goldrank.report.numbers import interval as shown_interval
 
@@ -58,14 +61,25 @@ COLUMNS = {
 class SearchScores(Result):
     """What several searches for each question found, how soon and at what cost. Made by `score_searches`."""
 
+    own_forms: ClassVar[Forms] = {
+        "html": Form("a page with every search", "goldrank.agents.searches_page:render", (".html",)),
+    }
+
     run: str
     per_question: tuple[QuestionSearches, ...]
     counted: Counted
     notes: tuple[Note, ...] = ()
+    chosen: Mapping[str, Column] = field(default_factory=dict)
+    """Columns with other options, which `scores` has in place of the usual ones."""
 
     @cached_property
     def scores(self) -> Scores:
         """The values that can be averaged as `Scores`: for `compare`, gates and histories."""
+        columns = dict(self.chosen) or self._columns()
+        queries = tuple(each.query for each in self.per_question)
+        return Scores(self.run, queries, columns, Remarks(notes=self.notes), "searches", facts=self._facts())
+
+    def _columns(self) -> dict[str, Column]:
         columns = {}
         fields = dict(COLUMNS)
         if self.counted.budget is not None:
@@ -76,9 +90,19 @@ class SearchScores(Result):
             if not np.isnan(column).all():
                 summary = float(np.nanmean(column))
             columns[name] = Column(name, column, summary, "mean", higher_is_better)
+        return columns
 
-        queries = tuple(each.query for each in self.per_question)
-        return Scores(self.run, queries, columns)
+    def _facts(self) -> QueryFacts:
+        """What records say of latency, tokens, cost and conversations."""
+        facts: dict[str, Any] = {}
+        for name in ("latency", "tokens", "cost", "turn"):
+            values = np.array([getattr(each.about, name) for each in self.per_question], np.float64)
+            if not np.isnan(values).all():
+                facts[name] = values
+        conversations = tuple(each.about.conversation for each in self.per_question)
+        if any(conversations):
+            facts["conversation"] = conversations
+        return QueryFacts(**facts)
 
     def _values(self, attribute: str) -> np.ndarray:
         """A value of each question; NaN where it is None."""
@@ -127,12 +151,12 @@ class SearchScores(Result):
     @property
     def words(self) -> str:
         """What was found, and how much of the searching was in vain."""
-        mean = self.mean
         searches = sum(each.searches for each in self.per_question)
         wasted = sum(each.wasted for each in self.per_question)
+        covered = float(self._values("union_recall").mean())
         return (
-            f"{searches:,} searches for {len(self.per_question):,} questions find {mean['UnionRecall']:.1%} of what is "
-            f"expected; {wasted:,} searches add nothing."
+            f"{count(searches, 'search')} for {count(len(self.per_question), 'question')}: {covered:.1%} of what is "
+            f"expected was found; {count(wasted, 'search')} added nothing."
         )
 
     def parts(self) -> list[Part]:
@@ -156,8 +180,8 @@ class SearchScores(Result):
 
         kinds: list[Cells] = []
         for kind, meaning in KINDS.items():
-            count = sum(each.kinds.count(kind) for each in self.per_question)
-            kinds.append([kind, Cell(f"{count:,}", count), meaning])
+            times = sum(each.kinds.count(kind) for each in self.per_question)
+            kinds.append([kind, Cell(f"{times:,}", times), meaning])
 
         return [
             Sentence(self.words),
@@ -247,11 +271,18 @@ def score_searches(
         if not groups:
             without.append(query)
             continue
-        questions.append(count_searches(query, searches_of(record, query), groups, counted))
+        searches = searches_of(record, query)
+        questions.append(count_searches(query, searches, groups, counted, _about(record, searches, query)))
 
     if not questions:
-        hint = "Say it in `expected`, or give gold={'q1': ['d1']}."
+        hint = "Say it in `expected`, or give judgements: gold= in Python, QRELS before the file at the prompt."
         raise InputError("no question says what is expected", where=name, hint=hint, code="no-gold")
+
+    names = [question.query for question in questions]
+    repeated = next((query for query in names if names.count(query) > 1), None)
+    if repeated is not None:
+        hint = "One record for each question; --convention browsecomp-plus counts each file."
+        raise InputError(f"question {repeated!r} is there more than once", where=name, hint=hint)
 
     notes: tuple[Note, ...] = ()
     if without:
@@ -294,7 +325,7 @@ def searches_of(record: Mapping[str, Any], query: str) -> list[Search]:
         return [_search(entry, f"question {query!r}, search {i}") for i, entry in enumerate(record["searches"], 1)]
     if isinstance(record.get("result"), list):
         return [
-            Search(tuple(docids(call.get("output"))))
+            Search(tuple(docids(call.get("output"))), query=_asked(call.get("arguments")))
             for call in record["result"]
             if call.get("type") == "tool_call" and SEARCH_TOOL.search(str(call.get("tool_name")))
         ]
@@ -311,7 +342,70 @@ def _search(entry: Any, position: str) -> Search:
             "has no list of retrieved ids", where=position, hint='For example {"retrieved": ["d1", "d2"]}.'
         )
     retrieved = tuple(ids.as_text(_document_id(doc), "document id", position) for doc in docs)
-    return Search(retrieved, entry.get("tokens"))
+    tokens = _number(entry.get("tokens"), "tokens", position)
+    return Search(retrieved, tokens, str(entry.get("query") or ""), _latency(entry, position))
+
+
+def _asked(arguments: Any) -> str:
+    """The query among the arguments of a tool call, which are JSON in a string."""
+    parsed = arguments
+    if isinstance(arguments, str):
+        try:
+            parsed = json.loads(arguments)
+        except ValueError:
+            return arguments
+    if isinstance(parsed, Mapping):
+        return str(parsed.get("query") or parsed.get("q") or "")
+    return ""
+
+
+def _about(record: Mapping[str, Any], searches: Sequence[Search], query: str) -> QuestionFacts:
+    """What a record says beside its searches; latency and tokens of the searches are summed where it has none."""
+    position = f"question {query!r}"
+    latency = _latency(record, position)
+    if latency is None:
+        latency = _sum(search.latency for search in searches)
+
+    tokens = _number(record.get("tokens"), "tokens", position)
+    usage = record.get("usage")
+    if tokens is None and isinstance(usage, Mapping):
+        tokens = _number(usage.get("total_tokens"), "usage.total_tokens", position)
+    if tokens is None:
+        tokens = _sum(search.tokens for search in searches)
+
+    turn = record.get("turn")
+    if turn is not None and type(turn) is not int:
+        raise InputError(f"turn is {turn!r:.60}", where=position, hint="Turns are whole numbers.")
+    conversation = record.get("conversation")
+    if conversation is not None:
+        conversation = ids.as_text(conversation, "conversation", position)
+    text = str(record.get("question") or "")
+    return QuestionFacts(text, latency, tokens, _number(record.get("cost"), "cost", position), conversation, turn)
+
+
+def _sum(values: Iterable[float | None]) -> float | None:
+    numbers = list(values)
+    if not numbers or None in numbers:
+        return None
+    return math.fsum(number for number in numbers if number is not None)
+
+
+def _latency(record: Mapping[str, Any], position: str) -> float | None:
+    """Seconds, from `latency` in seconds or `latency_ms`."""
+    milliseconds = _number(record.get("latency_ms"), "latency_ms", position)
+    if milliseconds is not None:
+        return milliseconds / 1000
+    return _number(record.get("latency"), "latency", position)
+
+
+def _number(value: Any, name: str, position: str) -> float | None:
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
+        raise InputError(
+            f"{name} is {value!r:.60}", where=position, hint="It is a number from 0 on.", code="bad-number"
+        )
+    return float(value)
 
 
 def _document_id(doc: Any) -> Any:
@@ -340,37 +434,10 @@ def read_searches(source: SearchRecords) -> tuple[str, Sequence[Mapping[str, Any
         files = [path]
         if os.path.isdir(path):
             files = sorted(path.glob("*.json"))
-        records = [record for file in files for record in _records(file)]
-        return path.name, _checked(records, path.name)
+        records = [record for file in files for record in whole_records(file)]
+        return path.name, as_questions(records, path.name)
     if isinstance(source, Mapping):
         return "searches", [source]
     if isinstance(source, bytes) or not isinstance(source, Iterable):
         raise InputError("is neither a file nor records", where="searches", hint="Give a path, or a list of records.")
-    return "searches", _checked(list(source), "searches")
-
-
-def _checked(records: list[Any], name: str) -> list[Mapping[str, Any]]:
-    for number, record in enumerate(records, 1):
-        if not isinstance(record, Mapping):
-            raise InputError(f"record {number} is not an object", where=name, hint="Each record is a JSON object.")
-    return records
-
-
-def _records(path: Path) -> list[Mapping[str, Any]]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, ValueError) as error:
-        raise cannot_open(error, str(path)) from None
-
-    try:
-        content = json.loads(text)
-    except ValueError:
-        lines = [line for line in text.splitlines() if line.strip()]
-        try:
-            content = [json.loads(line) for line in lines]
-        except ValueError as error:
-            raise InputError(f"is not JSON: {error}", where=str(path), code="bad-json") from None
-
-    if isinstance(content, list):
-        return content
-    return [content]
+    return "searches", as_questions(objects(list(source), "searches"), "searches")

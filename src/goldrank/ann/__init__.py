@@ -6,3 +6,5 @@ PUBLIC = {
     "ann_benchmarks": "goldrank.ann.distances",
     "AnnBenchmarks": "goldrank.ann.distances",
 }
+PROVIDES = {"recall against exact search": "goldrank.ann.truth:against_exact"}
+COLUMNS = {"ANN-R": True}

@@ -16,8 +16,12 @@ from goldrank.base.notes import Note
 from goldrank.base.types import RunLike
 from goldrank.comparison.intervals import Interval, mean_interval, percent
 from goldrank.comparison.tabular import attributes
+from goldrank.data.query_costs import facts_about
+from goldrank.data.query_facts import NOTHING_KNOWN, QueryFacts
+from goldrank.data.score_table import cost_parts
+from goldrank.data.scores import Column, Remarks, Scores
 from goldrank.data.showing import Result
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, note_sentences
 from goldrank.engine import engine_for
 
 LEVEL = 0.95
@@ -34,6 +38,22 @@ class AnnRecall(Result):
     ties_at_end: tuple[str, ...]
     """Queries whose exact list ends inside the tie at rank k: documents that are as near may be missing there."""
     notes: tuple[Note, ...] = ()
+    run: str = "run"
+    facts: QueryFacts = NOTHING_KNOWN
+    """What the run says of its queries, such as their latency."""
+
+    @property
+    def measure(self) -> str:
+        """Its name among measures."""
+        return f"ANN-R@{self.k}"
+
+    @property
+    def scores(self) -> Scores:
+        """The recall as `Scores`: for `compare`, gates and histories."""
+        values = np.array(list(self.per_query.values()))
+        columns = {self.measure: Column(self.measure, values, self.mean, "mean")}
+        remarks = Remarks(notes=self.notes)
+        return Scores(self.run, tuple(self.per_query), columns, remarks, "exact search", facts=self.facts)
 
     @property
     def mean(self) -> float:
@@ -50,7 +70,9 @@ class AnnRecall(Result):
         """The mean in a sentence."""
         low, high = self.interval
         within = f"{percent(LEVEL)} interval {low:.4f} to {high:.4f}"
-        return f"Recall@{self.k} against exact search: {self.mean:.4f} ({within}, {len(self.per_query):,} queries)."
+        return (
+            f"Recall@{self.k} against exact search: {self.mean:.4f} ({within}, {count(len(self.per_query), 'query')})."
+        )
 
     def parts(self) -> list[Part]:
         """What people read: the mean, then the queries with the least recall."""
@@ -65,7 +87,7 @@ class AnnRecall(Result):
 
         heads = [*Head.names("query"), *Head.numbers(f"recall@{self.k}")]
         table = Table(heads, rows, "Queries with the least recall", caption)
-        return [Sentence(self.words), table, *note_sentences(self.notes)]
+        return [Sentence(self.words), table, *cost_parts([self.scores]), *note_sentences(self.notes)]
 
     def rows(self) -> list[dict[str, Any]]:
         """One flat record for each query."""
@@ -143,6 +165,7 @@ def ann_recall(exact: RunLike, run: RunLike, k: int = 10, epsilon: float = 0.0) 
         if len(truth[query]) < k:
             short.append(query)
 
+    facts = QueryFacts(**facts_about(opened.about, queries))
     notes = []
     if ties_at_end:
         notes.append(Note.of("ann-tie-at-end", count=len(ties_at_end), samples=ties_at_end))
@@ -155,7 +178,7 @@ def ann_recall(exact: RunLike, run: RunLike, k: int = 10, epsilon: float = 0.0) 
         raise InputError(message, where=opened.name, hint="Are these results of the same queries?", code="no-overlap")
     if missing:
         notes.append(Note.of("ann-missing-queries", count=len(missing), samples=missing))
-    return AnnRecall(k, epsilon, per_query, tuple(ties_at_end), tuple(notes))
+    return AnnRecall(k, epsilon, per_query, tuple(ties_at_end), tuple(notes), opened.name, facts)
 
 
 @dataclass(frozen=True)

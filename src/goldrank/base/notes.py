@@ -214,6 +214,10 @@ KINDS: dict[str, NoteKind] = {
         "{count:,} parts became {documents:,} documents; the first rank of a document counts",
         counts=("count", "documents"),
     ),
+    "parts-unmoved": warns(
+        "{count:,} ids of parts have no other document by the rule, and stay as they are: {samples}",
+        singular="1 id of a part has no other document by the rule, and stays as it is: {samples}",
+    ),
     "repeated-documents": NoteKind("{count:,} repeated documents were dropped", "1 repeated document was dropped"),
     "infinite-scores": warns("{count:,} scores are infinite", "1 score is infinite"),
     "contradicted-ranks": warns(
@@ -525,6 +529,7 @@ KINDS: dict[str, NoteKind] = {
         "the evidence of {count:,} questions has entries that are not one id, and which are never found: {samples}"
     ),
     "searches-without-gold": NoteKind("{count:,} questions do not say what is expected and are left out: {samples}"),
+    "no-queries-known": NoteKind("only means of collections are known, so that nothing is said of other questions"),
     "missing-cells": warns(
         "{count:,} cells are missing ({samples}): macro means leave out {left_out}; pairs use the collections of both"
     ),

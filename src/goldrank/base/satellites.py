@@ -9,6 +9,15 @@ A third table, `PROVIDES`, has functions that a command of the core calls if the
 
     PROVIDES = {"record scores": "goldrank.history.comparing:scores_of_records"}
 
+A fourth, `READERS`, has result files that a satellite reads and scores by itself: by name the module with `read`, what
+it reads, and the keys of JSON that tell such a file. A name is also a word of `--convention`.
+
+    READERS = {"locomo": ("goldrank.memory.files", "result files of LoCoMo", ("qa", "evidence"))}
+
+A fifth, `COLUMNS`, has the names of what readers count, as regular expressions, and whether high values are good.
+
+    COLUMNS = {"WastedShare": False}
+
 The core knows no satellite by name. Other installed packages join by the entry point `goldrank.satellites`, which
 names a module with such tables.
 """
@@ -16,6 +25,7 @@ names a module with such tables.
 from __future__ import annotations
 
 import pkgutil
+import re
 from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
@@ -41,6 +51,16 @@ class CommandEntry(NamedTuple):
     module: str
     """The module that defines it as `command`."""
     help: str
+
+
+class ReaderEntry(NamedTuple):
+    """A satellite that reads and scores files of other programs."""
+
+    module: str
+    """The module with `read(files, request)`, which returns results with `scores`."""
+    about: str
+    keys: tuple[str, ...]
+    """Keys of JSON that the first record of such a file has; a|b is either. None: only its name tells it."""
 
 
 def folders() -> list[str]:
@@ -81,6 +101,27 @@ def commands() -> dict[str, CommandEntry]:
 def provides(name: str) -> bool:
     """Whether a satellite provides a function under a name."""
     return any(name in getattr(satellite, "PROVIDES", {}) for satellite in satellites())
+
+
+def readers() -> dict[str, ReaderEntry]:
+    """What satellites read and score by themselves, by name."""
+    entries: dict[str, ReaderEntry] = {}
+    for satellite in satellites():
+        table = getattr(satellite, "READERS", {})
+        entries |= {name: ReaderEntry(*entry) for name, entry in table.items()}
+    return entries
+
+
+def is_high_good(column: str) -> bool | None:
+    """Whether high values of a column are good that a reader of a satellite counts; None if no reader counts it.
+
+    Options and cut-offs, such as @10 and (tokens=1000), may follow the name.
+    """
+    for satellite in satellites():
+        for pattern, is_good in getattr(satellite, "COLUMNS", {}).items():
+            if re.fullmatch(rf"(?:{pattern})(?:\([^()]*\))?(?:@\d+)?", column):
+                return bool(is_good)
+    return None
 
 
 def provided(name: str) -> Any:

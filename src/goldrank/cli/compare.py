@@ -10,6 +10,8 @@ import click
 
 from goldrank.base import satellites
 from goldrank.cli.commands import command as declared
+from goldrank.cli.commands import option
+from goldrank.cli.groups import scores_by_groups
 from goldrank.cli.inputs import (
     SAVED_ALREADY,
     catalogue_of,
@@ -20,6 +22,7 @@ from goldrank.cli.inputs import (
     open_qrels,
     open_systems,
     progress,
+    working,
 )
 from goldrank.cli.options import (
     FILE,
@@ -29,6 +32,7 @@ from goldrank.cli.options import (
     documents_option,
     known_queries,
     measures_option,
+    one_measure,
     primary_option,
     queries_option,
     reading_options,
@@ -38,6 +42,7 @@ from goldrank.cli.options import (
     statistics_option,
 )
 from goldrank.cli.output import Output, output_options
+from goldrank.cli.readers import scores_of_files
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.data.table import Part
 
@@ -46,8 +51,15 @@ if TYPE_CHECKING:
     from goldrank.comparison.settings import Statistics
 
 
-@declared(usual="-m -o --as --baseline --queries --statistics")
-@click.argument("inputs", metavar="QRELS RUN RUN... | SCORES... | RECORD...", nargs=-1, required=True, type=FILE)
+@declared(usual="-m -o --as --baseline --queries --collections", help_alone=True)
+@click.argument("inputs", metavar="QRELS RUN RUN... | SCORES... | RECORD...", nargs=-1, type=FILE)
+@option(
+    "--collections",
+    type=click.Path(),
+    metavar="FOLDER",
+    help="In place of files: a folder with a folder for each collection, which has judgements and runs of the same "
+    "names (BEIR's and MTEB's layouts too).",
+)
 @measures_option
 @baseline_option
 @primary_option
@@ -61,6 +73,7 @@ if TYPE_CHECKING:
 @output_options()
 def command(
     inputs: tuple[str, ...],
+    collections: str | None,
     measures: tuple[str, ...],
     baseline: str | None,
     primary: str | None,
@@ -84,6 +97,18 @@ def command(
     from goldrank.comparison.build import CompareRequest, compare_scores
     from goldrank.comparison.result import Comparison
 
+    if collections is not None:
+        if inputs:
+            raise click.UsageError("--collections takes the place of QRELS and RUN")
+        measure = one_measure(measures)
+        compared = satellites.provided("collections")
+        with working("comparing collections"):
+            result = compared(collections, measure, reading.convention, statistics_of(statistics))
+        output.show(result)
+        return
+    if not inputs:
+        raise click.UsageError("give QRELS and two or more runs, saved scores, or --collections FOLDER")
+
     output.check(Comparison)
     query_table = known_queries(queries, slices)
     request = CompareRequest(baseline, primary, query_table, slices, statistics_of(statistics), measures or None)
@@ -104,6 +129,11 @@ def _scores(
     inputs: tuple[str, ...], db: str | None, request: CompareRequest, reading: ReadingOptions, documents: str | None
 ) -> tuple[ScoresByRun, CompareRequest]:
     """The scores that are compared, and the request with the names that they have."""
+    of_files = None
+    if db is None:
+        of_files = scores_of_files(inputs, tuple(list_of_measures(request)), reading)
+    if of_files is not None:
+        return ScoresByRun(_pairs(of_files)), replace(request, measures=None)
     if db is None and not is_saved(inputs[0]):
         return _of_runs(inputs, request, reading), request
     if documents is not None:
@@ -123,6 +153,9 @@ def _of_runs(inputs: tuple[str, ...], request: CompareRequest, reading: ReadingO
     if len(inputs) < 2:
         raise click.UsageError("give QRELS and two or more runs, or saved scores")
     once(inputs)
+    by_groups = scores_by_groups(inputs, list_of_measures(request), reading)
+    if by_groups is not None:
+        return by_groups
     qrels, *runs = inputs
     judged = open_qrels(qrels, reading)
     opened = open_systems(runs, reading)
@@ -131,6 +164,11 @@ def _of_runs(inputs: tuple[str, ...], request: CompareRequest, reading: ReadingO
         return scores_to_compare(
             judged, opened, request.measures, request.statistics, reading.convention, catalogue, reading.depth
         )
+
+
+def list_of_measures(request: CompareRequest) -> list[str]:
+    """The measures of -m as they are spelled."""
+    return [str(measure) for measure in request.measures or ()]  # type: ignore[union-attr]  # -m gives texts
 
 
 def _of_records(db: str, refs: tuple[str, ...], request: CompareRequest) -> tuple[ScoresByRun, CompareRequest]:

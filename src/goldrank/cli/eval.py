@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from goldrank.base import satellites
 from goldrank.base.errors import InputError
 from goldrank.base.types import JudgementsLike
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
+from goldrank.cli.groups import scores_by_groups
 from goldrank.cli.inputs import (
     SAVED_ALREADY,
     catalogue_of,
@@ -19,6 +22,7 @@ from goldrank.cli.inputs import (
     load_saved,
     once,
     open_qrels,
+    open_run,
     open_runs,
     progress,
 )
@@ -37,6 +41,7 @@ from goldrank.cli.options import (
     statistics_option,
 )
 from goldrank.cli.output import Output, output_options
+from goldrank.cli.readers import ScoresOfFile, as_target, chosen, is_truth, results_of_files, scores_of_files
 from goldrank.data.json_values import without_nan
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
@@ -60,6 +65,18 @@ if TYPE_CHECKING:
     "--contract", "strict", is_flag=True, help="Records: hold the file to `goldrank schema record`; no other names."
 )
 @option("--interval", is_flag=True, heading=MEASURE, help="Show how sure each mean is.")
+@option(
+    "--tail",
+    is_flag=True,
+    heading=MEASURE,
+    help="Show the bad end: median, 5th percentile, worst queries; with -m 'P[nDCG@10 >= 0.5]' the share "
+    "that reaches it, and with clusters in --queries the spread of variants.",
+)
+@option(
+    "--truth",
+    type=click.Choice(["exact"]),
+    help="QRELS is a run of exact search: recall of approximate search, ties by distance counted fairly.",
+)
 @queries_option
 @slice_option
 @statistics_option
@@ -72,6 +89,8 @@ def command(
     signed: Signed | None,
     strict: bool,
     interval: bool,
+    tail: bool,
+    truth: str | None,
     queries: str | None,
     slices: tuple[str, ...],
     statistics: Statistics | None,
@@ -91,17 +110,43 @@ def command(
         raise click.UsageError("--signature is of scores; --interval and --slice show more than a signature says")
     if by_query and (interval or slices):
         raise click.UsageError("-q shows single queries; --interval and --slice are about their means")
+    if tail and (by_query or interval or slices):
+        raise click.UsageError("--tail goes with neither -q, --interval nor --slice")
     once(inputs)
     if strict:
         _check_strictly(inputs)
-    if is_saved(inputs[0]):
+    targets = [target for target in map(as_target, measures) if target is not None]
+    if targets:
+        tail = True
+        measures = tuple(dict.fromkeys(_without_target(measure) for measure in measures))
+
+    is_plain = not (by_query or interval or slices or tail)
+    told = truth is None and is_truth(inputs, reading)
+    if told:
+        output.say(f"{inputs[0]} is a run: it is taken as exact search (--truth exact)")
+    if truth is not None or told:
+        results: list[Any] | None = _against_exact(inputs, measures, reading)
+        measures = ()
+    else:
+        results = results_of_files(inputs, measures, reading)
+    if results is not None and len(results) == 1 and is_plain and not measures and isinstance(results[0], Result):
+        # Files of scores can be read again, whatever they were made of.
+        output.show(results[0], writers={"json": lambda result: result.scores.to_json()})
+        return
+
+    if results is not None:
+        scores = [chosen(result.scores, measures) for result in results]
+    elif is_saved(inputs[0]):
         reading.refuse(SAVED_ALREADY)
         scores = _saved(inputs, measures)
     else:
         scores = list(_measured(inputs, measures, reading).values())
 
-    if interval or slices:
-        query_table: Queries | None
+    query_table: Queries | None
+    if tail:
+        query_table = known_queries(queries)
+        show_tails(satellites.provided("tails")(scores, targets, query_table), output)
+    elif interval or slices:
         if queries is None and slices and len(inputs) == 1 and not is_saved(inputs[0]) and inputs[0] != "-":
             query_table = _own_fields(inputs[0])
         else:
@@ -119,6 +164,57 @@ def _check_strictly(inputs: tuple[str, ...]) -> None:
         check_strictly(record, where)
 
 
+def _against_exact(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> list[Any]:
+    """Recall of approximate search; the first file is what exact search returned."""
+    exact, *runs = inputs
+    if not runs:
+        raise click.UsageError("give the run of exact search, then those of approximate search")
+    opened = [run for _, run in open_runs(runs, reading).items()]
+    truth = open_run(exact, reading)
+    results: list[Any] = satellites.provided("recall against exact search")(truth, opened, measures)
+    return _with_all_cutoffs(results)
+
+
+def _with_all_cutoffs(results: list[Any]) -> list[Any]:
+    """One result for each run, if there is one cut-off; else scores with a column for each."""
+    by_run: dict[str, list[Any]] = {}
+    for result in results:
+        by_run.setdefault(result.run, []).append(result)
+    if all(len(of_run) == 1 for of_run in by_run.values()):
+        return results
+    joined = []
+    for of_run in by_run.values():
+        columns = {result.measure: result.scores.columns[result.measure] for result in of_run}
+        joined.append(ScoresOfFile(replace(of_run[0].scores, columns=columns)))
+    return joined
+
+
+def _without_target(measure: str) -> str:
+    target = as_target(measure)
+    if target is None:
+        return measure
+    return target.measure
+
+
+def show_tails(tails: Sequence[Any], output: Output) -> None:
+    """Show the bad end of one run or several."""
+    if len(tails) == 1:
+        output.show(tails[0])
+        return
+    forms = {form: partial(_all_tails, form, tails) for form in (*IN_ROWS, "json", "html")}
+    output.show(list(tails), lambda shown: [part for tail in shown for part in tail.parts()], forms)
+
+
+def _all_tails(form: str, tails: Sequence[Any], _: object) -> str:
+    from goldrank.report.show import render as render_result
+
+    if form == "json":
+        import json
+
+        return json.dumps([tail.to_dict() for tail in tails])
+    return "\n".join(render_result(tail, form) for tail in tails)
+
+
 def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> ScoresByRun:
     """The scores of runs that are read now."""
     from goldrank.evaluation.inputs import judgements_for
@@ -128,6 +224,9 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
 
     qrels, *runs = inputs
     source: Any = qrels
+    by_groups = scores_by_groups(inputs, measures, reading)
+    if by_groups is not None:
+        return by_groups
     if not runs:
         if reading.by_tag:
             raise click.UsageError("--by-tag needs a RUN")
@@ -187,7 +286,10 @@ def _from_records(source: Any, judged: Any, reading: ReadingOptions) -> tuple[An
 
 
 def scores_of(inputs: tuple[str, ...], measures: tuple[str, ...], reading: ReadingOptions) -> list[Scores]:
-    """Saved scores, or those of runs that are read now."""
+    """Saved scores, or those of runs or result files that are read now."""
+    of_files = scores_of_files(inputs, measures, reading)
+    if of_files is not None:
+        return of_files
     if is_saved(inputs[0]):
         if measures:
             raise click.UsageError("-m is for runs; saved scores have their measures already")

@@ -15,6 +15,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "eval ragas.jsonl -m R@5,RR",
         "eval ratings.csv run.csv --relevant-from 4 -m R@10 --catalogue train=train.csv",
         "eval part1.json part2.json -o whole.json",
+        "eval retrievallog.jsonl --convention longmemeval",
     ),
     "texts": ("texts items.jsonl", "texts a=first.jsonl b=second.jsonl --matching rouge-l:0.7,unit=sentence"),
     "causes": ("causes items.jsonl -k 5 --evidence corpus/", "causes items.jsonl --budget 2000"),
@@ -33,6 +34,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
         "compare qrels.txt old.run new.run -m nDCG@10,AP",
         "compare qrels.txt a=1.run b=2.run -o page.html --statistics alpha=0.01",
         "compare old.json new.json",
+        "compare --collections beir/ -m nDCG@10 -o heat.html",
     ),
     "diff": ("diff qrels.txt old.run new.run -n 20",),
     "stages": (

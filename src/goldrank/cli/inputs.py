@@ -38,6 +38,9 @@ def open_qrels(path: Any, reading: ReadingOptions) -> Qrels:
     """Judgements, read by the options: whose they are, and which part of the queries."""
     from goldrank.io import read_qrels
 
+    if reading.reader is not None:
+        hint = "goldrank eval, compare, gate and record take them"
+        raise click.UsageError(f"--convention {reading.reader} is for result files; {hint}")
     options: dict[str, Any] = {
         "format": reading.qrels_format,
         "columns": reading.columns,

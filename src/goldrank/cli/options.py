@@ -15,6 +15,7 @@ from goldrank.base.errors import OptionError
 from goldrank.cli.commands import option
 from goldrank.cli.completing import MapWords, MeasureNames
 from goldrank.cli.nouns import NounOption, NounType, split_at_commas
+from goldrank.conventions import NAMES as CONVENTION_NAMES
 from goldrank.conventions import Convention
 from goldrank.data.judgement_columns import JUDGED_BY
 from goldrank.io.columns import Columns
@@ -160,9 +161,19 @@ CONVENTION = NounOption("--convention", "goldrank.conventions:Convention", "name
 STATISTICS = NounOption("--statistics", "goldrank.comparison.settings:Statistics")
 CATALOGUE = NounOption("--catalogue", "goldrank.data.catalogue:Catalogue", "items")
 
+
+def _convention(text: str) -> Any:
+    """A convention, or the reader of a satellite that the text names."""
+    from goldrank.cli.readers import as_reader
+
+    if text in CONVENTION_NAMES:
+        return CONVENTION.parse(text)
+    return as_reader(text) or CONVENTION.parse(text)
+
+
 convention_option = option(
     "--convention",
-    type=NounType(CONVENTION),
+    type=NounType(CONVENTION, _convention),
     default=Convention,
     show_default="trec_eval-10",
     metavar="NAME,KEY=VALUE",
@@ -214,6 +225,8 @@ class ReadingOptions:
     catalogue: Mapping[str, Any] | None = None
     """The arguments of a `Catalogue`, as text."""
     convention: Convention = field(default_factory=Convention)
+    reader: str | None = None
+    """The satellite's reader that --convention names instead, for result files of a benchmark."""
     flags: tuple[str, ...] = ()
     """The flags of these that were used."""
 
@@ -354,6 +367,10 @@ def reading_options(*, qrels: bool = True, scored: bool = False, convention: boo
             for name in (*_FIELDS, "convention"):
                 if name in more:
                     values[name] = more.pop(name)
+
+            reader = getattr(chosen, "reader", None)
+            if reader is not None:
+                values |= {"reader": reader, "convention": Convention()}
 
             flags = [flag for name, flag in _FIELDS.items() if values.get(name)]
             if chosen is not None and chosen != Convention():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any, TypeAlias, overload
 
@@ -30,6 +30,7 @@ from goldrank.conventions import Convention
 from goldrank.data.catalogue import Catalogue
 from goldrank.data.qrels import Qrels
 from goldrank.data.queries import Queries
+from goldrank.data.query_costs import conversation_fields
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Column, Scores, ScoresByRun
 from goldrank.evaluation import pipeline
@@ -194,6 +195,7 @@ def compare_scores(scores: ScoresByRun, request: CompareRequest) -> Comparison:
     names = [system.run for system in systems]
     _check_names(names, request.baseline, scores)
 
+    request = _with_conversations(request, systems)
     common, rows = _align(systems, notes)
     shared = _measures(systems, _requested_names(request.measures, systems), notes)
     by_measure = {name: _columns(name, systems) for name in shared}
@@ -250,6 +252,28 @@ def compare_scores(scores: ScoresByRun, request: CompareRequest) -> Comparison:
     if not request.slice_by and not comparison.texts:
         return comparison
     return with_slices(comparison, request.slice_by)
+
+
+def _with_conversations(request: CompareRequest, systems: Sequence[Scores]) -> CompareRequest:
+    """The request with what scores know of conversations: each is a cluster, and turns are a slice."""
+    fields = conversation_fields(systems)
+    if not fields:
+        return request
+
+    known = request.queries
+    if known is None:
+        known = Queries(fields)
+    else:
+        for name in ("cluster", "turn"):
+            values = {query: of_query[name] for query, of_query in fields.items() if name in of_query}
+            if values and not known.has(name):
+                known = known.with_column(name, values)
+
+    slice_by = list(request.slice_by)
+    turns = {of_query["turn"] for of_query in fields.values() if "turn" in of_query}
+    if len(turns) > 1 and "turn" not in slice_by:
+        slice_by.append("turn")
+    return replace(request, queries=known, slice_by=slice_by)
 
 
 def _columns(measure: str, systems: Sequence[Scores]) -> list[Column]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from goldrank.base import ids
 from goldrank.base.errors import OptionError
 from goldrank.base.escaping import shown
+from goldrank.base.notes import Note
 
 if TYPE_CHECKING:
     from goldrank.base.types import DocumentOf
@@ -31,11 +32,26 @@ def document_of(rule: DocumentOf) -> Callable[[str], str]:
         from goldrank.io.by_id.parts_file import read_parts
 
         return document_of(read_parts(rule))
+    if isinstance(rule, str) and _names_file(rule):
+        raise OptionError(f"there is no file {rule!r:.80}", hint=_HINT)
     if isinstance(rule, str) and rule:
         return lambda part: _before_last(part, rule)
     if callable(rule):
         return lambda part: _id(rule(part))
     raise OptionError(f"doc_of is {shown(rule, 60)}", hint=_HINT)
+
+
+def _names_file(rule: str) -> bool:
+    """Whether a text is the name of a file rather than a separator."""
+    return len(rule) > 4 and rule.lower().endswith((".tsv", ".csv", ".txt"))
+
+
+def unmoved_note(parts: Iterable[str], document: Callable[[str], str]) -> list[Note]:
+    """What is said of parts that the rule leaves as they are; nothing if it changes all of them."""
+    unmoved = [part for part in dict.fromkeys(parts) if document(part) == part]
+    if not unmoved:
+        return []
+    return [Note.of("parts-unmoved", count=len(unmoved), samples=unmoved)]
 
 
 def _before_last(part: str, separator: str) -> str:

@@ -247,7 +247,7 @@ class Qrels(Frozen, Mapping[str, Mapping[str, Grade]]):
         >>> dict(qrels.rolled_up("#")["q1"])
         {'a': 2, 'b': 1}
         """
-        from goldrank.data.parents import document_of
+        from goldrank.data.parents import document_of, unmoved_note
 
         document = document_of(doc_of)
         rolled: dict[str, dict[str, Grade]] = {}
@@ -259,7 +259,8 @@ class Qrels(Frozen, Mapping[str, Mapping[str, Grade]]):
 
         parts = sum(map(len, self._text_rows.values()))
         note = Note.of("rolled-up", count=parts, documents=sum(map(len, rolled.values())))
-        notes = (*self.notes, note)
+        unmoved = unmoved_note((part for row in self._text_rows.values() for part in row), document)
+        notes = (*self.notes, note, *unmoved)
         stored = StoredJudgements(text=rolled, notes=notes, id_kind=self.id_kind)
         qrels = Qrels(stored, name=self.name, criteria=self.criteria)
         return qrels.with_facts(judges={who: judged.rolled_up(doc_of) for who, judged in self.judges.items()})

@@ -12,7 +12,9 @@ import numpy as np
 from goldrank.base import ids
 from goldrank.data.qrels import Qrels
 
-NUMBERS = ("returned", "judged", "relevant", "latency")
+COSTS = ("latency", "tokens", "cost")
+"""The facts that say what a query costs; lower is better."""
+NUMBERS = ("returned", "judged", "relevant", *COSTS, "turn")
 """The facts that are one number for each query."""
 COUNTS = ("returned", "judged", "relevant")
 """The facts that are whole numbers."""
@@ -29,7 +31,15 @@ class QueryFacts:
     relevant: np.ndarray | None = None
     """How many documents are relevant (grade 1 or more), returned or not."""
     latency: np.ndarray | None = None
-    """The latency; NaN where it is not known."""
+    """The latency in seconds; NaN where it is not known, as in the next ones."""
+    tokens: np.ndarray | None = None
+    """How many tokens it took."""
+    cost: np.ndarray | None = None
+    """What it cost, in any currency."""
+    turn: np.ndarray | None = None
+    """Which turn of its conversation it is, from 1."""
+    conversation: tuple[str | None, ...] | None = None
+    """The conversation that it is part of."""
     hashes: Mapping[str, str] | Callable[[], Mapping[str, str] | None] | None = None
     """By query, a short hash of its judgements, or a function that makes them: it takes time and is seldom needed."""
 
@@ -75,6 +85,13 @@ def joined(parts: Sequence[QueryFacts], order: np.ndarray) -> QueryFacts:
         if all(array is not None for array in arrays):
             numbers[name] = np.concatenate(arrays)[order]
 
+    conversations: list[str | None] = []
+    for part in parts:
+        conversations += part.conversation or ()
+    conversation = None
+    if conversations and len(conversations) == len(order):
+        conversation = tuple(conversations[i] for i in order.tolist())
+
     def hashes() -> dict[str, str] | None:
         by_query: dict[str, str] = {}
         for part in parts:
@@ -84,12 +101,14 @@ def joined(parts: Sequence[QueryFacts], order: np.ndarray) -> QueryFacts:
             by_query.update(of_part)
         return by_query
 
-    return QueryFacts(**numbers, hashes=hashes)
+    return QueryFacts(**numbers, hashes=hashes, conversation=conversation)
 
 
 def to_plain(facts: QueryFacts) -> dict[str, Any]:
     """The facts as plain values."""
     plain: dict[str, Any] = {name: values.tolist() for name, values in facts.numbers.items()}
+    if facts.conversation is not None:
+        plain["conversation"] = list(facts.conversation)
     plain["judgements"] = None
     if facts.judgement_hashes is not None:
         plain["judgements"] = dict(facts.judgement_hashes)
@@ -108,7 +127,16 @@ def from_plain(data: Any, size: int) -> QueryFacts:
         if not are_texts:
             raise ValueError("hashes of judgements are not texts by query")
         hashes = {ids.as_text(query, "query id"): value for query, value in hashes.items()}
-    return QueryFacts(**numbers, hashes=hashes)
+    return QueryFacts(**numbers, hashes=hashes, conversation=_conversations(data.get("conversation"), size))
+
+
+def _conversations(names: Any, size: int) -> tuple[str | None, ...] | None:
+    if names is None:
+        return None
+    is_list = isinstance(names, list) and len(names) == size
+    if not is_list or not all(name is None or isinstance(name, str) for name in names):
+        raise ValueError(f"conversation is not a list of {size:,} names")
+    return tuple(names)
 
 
 def _array(name: str, values: Any, size: int) -> np.ndarray:

@@ -146,6 +146,7 @@ class RunFacts(TypedDict, total=False):
     notes: tuple[Note, ...]
     has_scores: bool
     alternatives: Alternatives | None
+    about: Mapping[str, Mapping[str, Any]]
 
 
 class Run(Frozen, Mapping[str, Mapping[str, float]]):
@@ -169,9 +170,12 @@ class Run(Frozen, Mapping[str, Mapping[str, float]]):
     """Whether scores come from the system; scores of ranked lists of ids only express the order."""
     alternatives: Alternatives | None
     """Present if several columns could hold the ids: judgements can decide (`with_columns_matching`)."""
+    about: Mapping[str, Mapping[str, Any]]
+    """What the input says of queries beside their documents: latency, tokens, cost, conversation, turn."""
 
     def __init__(self, results: RunMapping | RunSource, *, name: str = "run") -> None:
         ids.check_text(name, "name of a run")
+        self._keep(about={})
         if not isinstance(results, Mapping):
             self._keep(name=name, source=results, id_kind="text", notes=(), has_scores=True, alternatives=None)
             return
@@ -314,7 +318,7 @@ class Run(Frozen, Mapping[str, Mapping[str, float]]):
         >>> dict(run.rolled_up("#")["q1"])
         {'a': 0.9, 'b': 0.8}
         """
-        from goldrank.data.parents import document_of
+        from goldrank.data.parents import document_of, unmoved_note
 
         document = document_of(doc_of)
         rows = rows_of(self)
@@ -326,7 +330,8 @@ class Run(Frozen, Mapping[str, Mapping[str, float]]):
 
         parts = sum(map(len, rows.values()))
         note = Note.of("rolled-up", count=parts, documents=sum(map(len, rolled.values())))
-        return self._with_results(rolled, [note])
+        unmoved = unmoved_note((part for row in rows.values() for part in row), document)
+        return self._with_results(rolled, [note, *unmoved])
 
     def drop_duplicates(self, *, keep: Literal["first", "last"] = "first") -> Run:
         """This run with each document of a query once; a note counts the lines that were left out.
@@ -408,7 +413,7 @@ class Run(Frozen, Mapping[str, Mapping[str, float]]):
     def _with_results(self, results: Mapping[str, Mapping[str, float]], notes: Sequence[Note] = ()) -> Run:
         """A run like this one with other rankings, held in memory."""
         return Run(Rankings(results), name=self.name).with_facts(
-            id_kind=self.id_kind, notes=(*self.notes, *notes), has_scores=self.has_scores
+            id_kind=self.id_kind, notes=(*self.notes, *notes), has_scores=self.has_scores, about=self.about
         )
 
     @cached_property

@@ -89,6 +89,8 @@ def count(value: int, noun: str) -> str:
         return f"1 {noun}"
     if noun.endswith("query"):
         return f"{value:,} {noun[:-1]}ies"
+    if noun.endswith("ch"):
+        return f"{value:,} {noun}es"
     return f"{value:,} {noun}s"
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, TypeAlias
 
 Texts: TypeAlias = Sequence[str]
 """Texts in order."""
@@ -95,6 +95,8 @@ class TextItem:
     """The position of the item in its input, for messages."""
     latency: float | None = None
     """Seconds that retrieving took."""
+    about: Mapping[str, Any] = field(default_factory=dict)
+    """What else the record says of the question: tokens, cost, conversation, turn."""
     answerable: bool | None = None
     """Whether the sources hold an answer. None: not known; an item with references then has an answer."""
     confidence: float | None = None

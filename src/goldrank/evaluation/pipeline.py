@@ -25,6 +25,7 @@ from goldrank.data.catalogue import Catalogue
 from goldrank.data.placements import Placements
 from goldrank.data.preferences import Preferences
 from goldrank.data.qrels import Qrels
+from goldrank.data.query_costs import facts_about
 from goldrank.data.query_facts import QueryFacts, judgement_hashes
 from goldrank.data.run import Run
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
@@ -531,20 +532,23 @@ def score(
         bounds=bounds_by_name,
         options=tool.options,
         placed=scored_placed,
-        facts=partial(facts_of, placements, placed.judgements, counted),
+        facts=partial(facts_of, placements, placed.judgements, counted, placed.run),
     )
 
 
-def facts_of(placements: Placements, judgements: Judgements, counted: np.ndarray | None) -> QueryFacts:
+def facts_of(placements: Placements, judgements: Judgements, counted: np.ndarray | None, run: Run) -> QueryFacts:
     """What is known of the queries that count; None is all."""
     rows: slice | np.ndarray = slice(None)
+    queries: Sequence[str] = placements.queries
     if counted is not None:
         rows = counted
+        queries = [placements.queries[i] for i in np.flatnonzero(counted)]
     return QueryFacts(
         returned=placements.retrieved[rows],
         judged=placements.count(placements.grade >= 0)[rows],
         relevant=placements.relevant(1)[rows],
         hashes=partial(judgement_hashes, judgements),
+        **facts_about(run.about, queries),
     )
 
 

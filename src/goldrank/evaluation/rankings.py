@@ -9,6 +9,7 @@ from goldrank.base.errors import InputError, OptionError
 from goldrank.base.keywords import named_arguments_or
 from goldrank.base.types import CatalogueLike, ConventionLike, JudgementsLike, MeasuresLike, Policies, RunLike
 from goldrank.data.catalogue import Catalogue
+from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
@@ -23,6 +24,7 @@ from goldrank.evaluation.inputs import (
     usual_measures,
     whole_depth,
 )
+from goldrank.io.grouped_ids import Groups, groups_of
 
 
 @overload
@@ -63,7 +65,8 @@ def evaluate(
     Parameters
     ----------
     qrels : judgements
-        `Qrels`, a file, a data frame (Spark's too), {"q1": {"d1": 2}}, {"q1": ["d1"]} or rows of (query, doc, grade).
+        `Qrels`, a file, a data frame (Spark's too), {"q1": {"d1": 2}}, {"q1": ["d1"]} or rows of (query, doc, grade);
+        {"q1": [["a1", "a2"], ["b"]]} wants a1 or a2, and b.
         `read_qrels` has options for how they are read. `AspectQrels` and `Preferences` are for measures that need them.
     run : run, or Runs
         `Run`, a file, a data frame, {"q1": {"d1": 0.9}}, {"q1": ["d1", "d2"]}, {"q1": [("d1", 0.9)]} or rows. A dict is
@@ -103,11 +106,27 @@ def evaluate(
     (0.6309, 0.5)
     """
     rules = conventions.get(convention).with_policies(**policies)
+    groups = None
+    if not isinstance(qrels, Qrels):
+        groups = groups_of(qrels)
+    if groups is not None:
+        return _by_groups(groups, run, measures, rules)
     parsed_measures = resolve_measures(measures, rules, usual_measures(qrels))
     known_items = as_catalogue(catalogue)
     top = pipeline.wanted_top(parsed_measures, known_items)
     request = pipeline.Asked(parsed_measures, rules, whole_depth(depth), top)
     return score_runs(qrels, run, request, known_items)
+
+
+def _by_groups(
+    groups: Groups, run: RunLike | Runs, measures: MeasuresLike, rules: conventions.Convention
+) -> Scores | ScoresByRun:
+    """Scores against judgements with groups of ids."""
+    from goldrank.evaluation.grouped import scores_by_groups
+
+    if not isinstance(run, Runs):
+        return scores_by_groups(groups, io.as_run(run), measures, rules)
+    return ScoresByRun([(name, scores_by_groups(groups, each, measures, rules)) for name, each in run.items()])
 
 
 @overload

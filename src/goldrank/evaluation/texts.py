@@ -18,6 +18,7 @@ from goldrank.conventions import Convention, tool_of
 from goldrank.data.explanation import Explanation
 from goldrank.data.passages import Passages
 from goldrank.data.passages_by_place import PassagesByPlace
+from goldrank.data.query_costs import facts_about
 from goldrank.data.query_facts import QueryFacts
 from goldrank.data.scores import Column, Remarks, Scores
 from goldrank.data.signature import HASH
@@ -473,11 +474,13 @@ def _facts_of(data: Iterable[TextItem], queries: Sequence[str], tables: Mapping[
     else:
         table = tables["placements"]
     relevant = table.relevant(1)
-    seconds = {item.query: item.latency for item in data if item.latency is not None}
-    latency = None
-    if seconds:
-        latency = np.array([seconds.get(query, np.nan) for query in queries])
-    return QueryFacts(returned=table.retrieved, judged=table.retrieved, relevant=relevant, latency=latency)
+    about: dict[str, dict[str, Any]] = {}
+    for item in data:
+        about[item.query] = dict(item.about)
+        if item.latency is not None:
+            about[item.query]["latency"] = item.latency
+    known = facts_about(about, queries)
+    return QueryFacts(returned=table.retrieved, judged=table.retrieved, relevant=relevant, **known)
 
 
 def _check_ids_suffice(measures: Sequence[Measure], claim_rules: ClaimRules, name: str) -> None:

@@ -24,10 +24,11 @@ from goldrank.comparison.unjudged_rule import unjudged_rule
 from goldrank.conventions import Convention, tool_of
 from goldrank.data.queries import Queries
 from goldrank.data.scores import Column, Scores, format_value
+from goldrank.gating.costs import costs_of
 from goldrank.gating.forbidden import shown_words
-from goldrank.gating.latency import latencies_of
 from goldrank.gating.limits import SAME, exact_mean, has_dropped, is_below, rank_of, told_apart
-from goldrank.gating.rules import OF_MEASURES, Rule, Rules
+from goldrank.gating.query_statistics import spelled, statistic_of
+from goldrank.gating.rules import COSTS, OF_MEASURES, Rule, Rules
 from goldrank.gating.unjudged_rules import GateHoles, OtherJudgements, Sources
 from goldrank.gating.verdict import Finding, Status
 from goldrank.measures import Measure, known, parse
@@ -202,13 +203,16 @@ class RuleChecker:
         """The unjudged documents of the run and the baseline, for the measures of rules about drops."""
         if self.sources is None:
             return None
-        measures = [parse(self.name(str(rule.measure))) for rule in self.rules if rule.kind == "drop"]
+        named = [known(self.name(str(rule.measure))) for rule in self.rules if rule.kind == "drop"]
+        measures = [measure for measure in named if measure is not None]
         queries = [self.scores.queries[i] for i in self.positions_now.tolist()]
         return GateHoles(self.sources, measures, queries)
 
     def name(self, measure: str) -> str:
         """The measure with the convention's options, as the scores have it."""
-        parsed = parse(measure)
+        parsed = known(measure)
+        if parsed is None:  # a column of another program's file
+            return measure
         return str(parsed.with_defaults(tool_of(self.policy).options_of(parsed)))
 
     def column(self, scores: Scores, measure: str, whose: str) -> Column:
@@ -225,8 +229,8 @@ class RuleChecker:
 
     def check(self, rule: Rule) -> list[Draft]:
         """What one rule finds: one draft, or one for each group of queries."""
-        if rule.kind == "latency":
-            return [Draft(self._latency(rule))]
+        if rule.kind in COSTS:
+            return [Draft(self._cost(rule))]
         if rule.kind not in OF_MEASURES:
             return [Draft(self._share(rule))]
         if rule.slice is None:
@@ -288,8 +292,10 @@ class RuleChecker:
             values = values[group.members]
         values = values[~np.isnan(values)]
         exact = _summary(values, column.average)
+        if rule.statistic is not None:
+            exact = statistic_of(values, rule.statistic)
         value = exact
-        if group.members is None:
+        if group.members is None and rule.statistic is None:
             value = column.summary
 
         holds = not math.isnan(value) and _holds(rule, exact)
@@ -298,7 +304,7 @@ class RuleChecker:
             words += shown_words(self.scores, known(self.name(str(rule.measure))), group.members)
 
         finding = Finding(rule, _status(holds), words, value, group.label, queries=len(values))
-        if self.before is None or str(rule.measure) not in self.before:
+        if rule.statistic is not None or self.before is None or str(rule.measure) not in self.before:
             return finding
 
         pairs = self._pairs(str(rule.measure), column, group.members)
@@ -313,16 +319,15 @@ class RuleChecker:
         if rule.kind == "floor":
             bound, excess = "at least", "too little"
         requirement = f"{bound} {rule.limit_words} is asked for"
+        subject = spelled(str(rule.measure), rule.statistic)
         if math.isnan(value):
-            return f"{rule.measure} is not a number{group.words}, where {requirement}"
+            return f"{subject} is not a number{group.words}, where {requirement}"
 
         number, distance = format_value(value, average), ""
         if not holds:
             number, distance = told_apart(value, rule.limit, average)
             distance = f", {distance} {excess}"
-        return (
-            f"{rule.measure} is {number}{group.words} ({counted(queries, 'query', 'queries')}); {requirement}{distance}"
-        )
+        return f"{subject} is {number}{group.words} ({counted(queries, 'query', 'queries')}); {requirement}{distance}"
 
     def _pairs(self, measure: str, column: Column, members: np.ndarray | None) -> _ValuePairs:
         """Values before and after on the queries that both have and that count."""
@@ -394,7 +399,7 @@ class RuleChecker:
                     return Draft(replace(finding, status=_status(tolerated), words=draft.untested_words))
                 raise InputError(f"{measure} cannot be tested: it is 0 on some query", hint="Use tested = false.")
 
-        return self._shifted(draft, rule, parse(self.name(measure)), pairs)
+        return self._shifted(draft, rule, known(self.name(measure)), pairs)
 
     def _baseline_answered(self, positions: np.ndarray) -> bool:
         """Whether the baseline answered any of these common queries, as far as that is known."""
@@ -402,7 +407,7 @@ class RuleChecker:
         answered = _answered(self.before)
         return answered is None or bool(answered[self.positions_then[positions]].any())
 
-    def _shifted(self, draft: Draft, rule: Rule, measure: Measure, pairs: _ValuePairs) -> Draft:
+    def _shifted(self, draft: Draft, rule: Rule, measure: Measure | None, pairs: _ValuePairs) -> Draft:
         """The draft with what is to be tested: gains with the tolerance in them, also under other judgements."""
         direction, before, after, positions = draft.direction, *pairs
         factor, shift = _tolerance_in_test(draft, rule, len(before))
@@ -413,13 +418,15 @@ class RuleChecker:
         shifted[positions] = direction * (after - factor * before) + shift
 
         others = None
-        if self._unjudged_may_decide(measure) and self.holes is not None:
+        if measure is not None and self._unjudged_may_decide(measure) and self.holes is not None:
             old_values = np.zeros(len(own))
             old_values[positions] = before
             others = self.holes.look(measure, old_values, direction, factor, shift)
 
-        declared = measure.declaration
-        low, high = on_scale(np.array([declared.low, declared.high]), draft.average)
+        ends = (-math.inf, math.inf)
+        if measure is not None:
+            ends = (measure.declaration.low, measure.declaration.high)
+        low, high = on_scale(np.array(ends), draft.average)
         worst_end = high
         if direction > 0:
             worst_end = low
@@ -530,12 +537,17 @@ class RuleChecker:
         hint = "Evaluate again on one machine: those scores have it."
         return InputError(f"the scores of {self.scores.run!r} have {missing_fact}", hint=hint, code="not-known")
 
-    def _latency(self, rule: Rule) -> Finding:
-        times = latencies_of(self.scores, self.queries, rule)
-        value = float(np.sort(times)[rank_of(rule.quantile, len(times)) - 1])
-        words = f"{100 * rule.quantile:g}% of {counted(len(times), 'query', 'queries')} took at most {value:g}"
+    def _cost(self, rule: Rule) -> Finding:
+        costs = costs_of(self.scores, self.queries, rule)
+        queries = counted(len(costs), "query", "queries")
+        if rule.statistic is not None:
+            value = statistic_of(costs, rule.statistic)
+            words = f"{rule.kind} {rule.statistic} of {queries} is {value:g}"
+        else:
+            value = float(np.sort(costs)[rank_of(rule.quantile, len(costs)) - 1])
+            words = f"{100 * rule.quantile:g}% of {queries} took at most {value:g}"
         words += f"; at most {rule.limit:g} may be"
-        return Finding(rule, _status(_holds(rule, value)), words, value, queries=len(times))
+        return Finding(rule, _status(_holds(rule, value)), words, value, queries=len(costs))
 
 
 def _answered(scores: Scores) -> np.ndarray | None:

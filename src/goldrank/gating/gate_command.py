@@ -11,6 +11,7 @@ from goldrank.base import ids, satellites
 from goldrank.base.errors import BaselineError, GoldrankError
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
+from goldrank.cli.groups import scores_by_groups
 from goldrank.cli.inputs import (
     SAVED_ALREADY,
     catalogue_of,
@@ -38,6 +39,7 @@ from goldrank.cli.options import (
     statistics_option,
 )
 from goldrank.cli.output import Output, output_options, show
+from goldrank.cli.readers import scores_of_files
 from goldrank.io.contract import is_records
 
 if TYPE_CHECKING:
@@ -185,6 +187,12 @@ def _measured(qrels: str, run: str, reading: ReadingOptions, rules: Rules, compa
     from goldrank.gating.measuring import scores_to_gate
 
     once((qrels, run))
+    of_files = scores_of_files([qrels, run], (), reading)
+    if of_files is not None:
+        return of_files[0]
+    by_groups = scores_by_groups([qrels, run], rules.measures, reading)
+    if by_groups is not None:
+        return next(iter(by_groups.values()))
     judged, opened = open_qrels(qrels, reading), open_run(run, reading)
     with progress(opened):
         return scores_to_gate(judged, opened, rules, _measuring_options(reading), compared=compared)
@@ -254,6 +262,9 @@ def _rules(
 
 
 def _saved(path: str, reading: ReadingOptions) -> Scores:
+    of_files = scores_of_files([path], (), reading)
+    if of_files is not None:
+        return of_files[0]
     if not is_saved(path):
         raise click.UsageError(
             f"give a RUN beside {path}, or records, or scores that `eval -o x.json` or `texts -o x.json` wrote"

@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path as FilePath
 from typing import Any, Literal, NamedTuple, Self, TypeAlias, TypeVar, get_args
 
-from goldrank.base import ids
+from goldrank.base import ids, satellites
 from goldrank.base.errors import (
     GoldrankError,
     OptionError,
@@ -36,10 +36,11 @@ from goldrank.base.errors import (
 )
 from goldrank.base.types import Path, QueriesLike
 from goldrank.comparison.settings import Statistics
-from goldrank.measures import Measure
+from goldrank.gating.query_statistics import EXAMPLES, check_statistic, taken_apart
+from goldrank.gating.query_statistics import spelled as spelled_statistic
 from goldrank.measures import parse as parse_measure
 
-Kind: TypeAlias = Literal["floor", "ceiling", "drop", "unjudged", "missing", "overlap", "latency"]
+Kind: TypeAlias = Literal["floor", "ceiling", "drop", "unjudged", "missing", "overlap", "latency", "tokens", "cost"]
 Made = TypeVar("Made")
 
 KINDS: dict[Kind, str] = {
@@ -50,9 +51,12 @@ KINDS: dict[Kind, str] = {
     "missing": "at most this share of the judged queries may be without any result",
     "overlap": "at least this share of the judged queries must have a judged document in their results",
     "latency": "the time that all but the slowest few queries take must be at most this",
+    "tokens": "the tokens that all but the dearest few queries take must be at most this",
+    "cost": "what all but the dearest few queries cost must be at most this",
 }
 """What each kind of rule asks."""
 
+COSTS = ("latency", "tokens", "cost")
 OF_MEASURES = ("floor", "ceiling", "drop")
 SHARES = ("unjudged", "missing", "overlap")
 TESTS = ("randomization", "t")
@@ -64,10 +68,12 @@ MOST_DIGITS = 400
 
 _OF_QUERIES = ("measure", "slice", "value")
 _ALSO: dict[Kind, tuple[str, ...]] = dict.fromkeys(get_args(Kind), ()) | {
-    "floor": _OF_QUERIES,
-    "ceiling": _OF_QUERIES,
+    "floor": (*_OF_QUERIES, "statistic"),
+    "ceiling": (*_OF_QUERIES, "statistic"),
     "drop": (*_OF_QUERIES, "tested"),
-    "latency": ("quantile",),
+    "latency": ("quantile", "statistic"),
+    "tokens": ("quantile", "statistic"),
+    "cost": ("quantile", "statistic"),
 }
 _SETTINGS = ("alpha", "test", "correction", "power", "samples", "seed", "unjudged")
 _TOP = ("rules", "rule", "queries", "worst", "strict", "deterministic", "allow_changed_qrels", *_SETTINGS)
@@ -102,7 +108,10 @@ class Rule:
     value: str | None = None
     """The group that the rule is about; None for all groups."""
     quantile: float = 0.95
-    """Of latencies: the share of the queries that must be as fast as the limit."""
+    """Of latencies, tokens and costs: the share of the queries that must be as low as the limit."""
+    statistic: str | None = None
+    """What is asked of the values of queries, instead of the mean (of costs: instead of the quantile): "median", "p5",
+    "mean", "total", or a share such as ">= 0.5"."""
 
     @classmethod
     def parse(cls, text: str) -> Rule:
@@ -132,7 +141,8 @@ class Rule:
             raise RuleError(
                 f"{ids.show(text)!r} is not a rule",
                 where=where,
-                hint="A rule looks like 'nDCG@10 >= 0.40', 'AP: -1%', 'AP [kind=long]: -5%' or 'missing <= 0%'.",
+                hint="A rule looks like 'nDCG@10 >= 0.40', 'AP: -1%', 'AP [kind=long]: -5%', 'p5 nDCG@10 >= 0.1' or "
+                "'missing <= 0%'.",
             )
 
         table = _table_of_share(spelled, text, where) or _table_of_measure(spelled, where)
@@ -156,7 +166,7 @@ class Rule:
         kind = _kind_of(table, position_of)
         limit, percent = _number(table[kind], kind, position_of(kind))
         value_words = f"{kind} is {table[kind]!r}"
-        if kind in (*SHARES, "drop", "latency") and limit < 0:
+        if kind in (*SHARES, *COSTS, "drop") and limit < 0:
             raise RuleError(f"{value_words}; it must be 0 or more", where=position_of(kind))
         if kind in SHARES and limit > 1:
             raise RuleError(
@@ -169,7 +179,7 @@ class Rule:
                 raise RuleError(
                     f"a {kind} needs a measure", where=position_of(kind), hint='For example measure = "nDCG@10".'
                 )
-            fields_of_rule["measure"] = str(_measure(table["measure"], position_of("measure")))
+            fields_of_rule["measure"] = _measure(table["measure"], position_of("measure")).name
 
         for key in ("slice", "value"):
             if key in table:
@@ -197,6 +207,12 @@ class Rule:
                     "quantile must be between 0 and 1", where=position_of("quantile"), hint="0.95 is usual."
                 )
 
+        if table.get("statistic") is not None:
+            try:
+                fields_of_rule["statistic"] = check_statistic(table["statistic"])
+            except RuleError as error:
+                raise RuleError(error.what, where=position_of("statistic"), hint=error.hint) from None
+
         return cls(kind, limit, **fields_of_rule)
 
     @property
@@ -219,9 +235,11 @@ class Rule:
         return f"{number:g}{percent_sign}"
 
     def __str__(self) -> str:
-        subject = self.measure or self.kind
-        if self.kind == "latency":
-            subject = f"latency p{100 * self.quantile:g}"
+        subject: str = self.kind
+        if self.measure is not None:
+            subject = spelled_statistic(self.measure, self.statistic)
+        if self.kind in COSTS:
+            subject = f"{self.kind} {self.statistic or f'p{100 * self.quantile:g}'}"
         if self.slice is not None and self.value is not None:
             subject += f" [{self.slice}={self.value}]"
         elif self.slice is not None:
@@ -231,15 +249,17 @@ class Rule:
             return f"{subject} >= {self.limit_words}"
         if self.kind != "drop":
             return f"{subject} <= {self.limit_words}"
-        sign = _sign_of_loss(parse_measure(str(self.measure)))
+        sign = _sign_of_loss(_measure(str(self.measure), None))
         untested = " untested" * (not self.tested)
         return f"{subject}: {sign}{self.limit_words}{untested}"
 
     def to_dict(self) -> dict[str, Any]:
         """The rule as its table, with its spelling."""
         table = {"rule": str(self), **vars(self)}
-        if self.kind != "latency":
+        if self.kind not in COSTS:
             del table["quantile"]
+        if self.statistic is None:
+            del table["statistic"]
         return table
 
 
@@ -538,14 +558,14 @@ def _parsed(text: str, lines: Sequence[str], name: str) -> dict[str, Any]:
 
 
 _LIMIT = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_LATENCY = re.compile(r"latency(?:\s+p(\d+(?:\.\d+)?))?", re.ASCII)
+_COST = re.compile(r"(latency|tokens|cost)(?:\s+(?:p(\d+(?:\.\d+)?)|(mean|median|total)))?", re.ASCII)
 
 
 class _Spelled(NamedTuple):
     """The parts of a spelled rule."""
 
     subject: str
-    """A measure, a share, or 'latency'."""
+    """A measure, a share, or latency, tokens or cost."""
     group: str | None
     sign: str
     limit: str
@@ -563,7 +583,7 @@ def _spelled(text: str) -> _Spelled | None:
     percent = "%" * unread.endswith("%")
     unread = unread.removesuffix("%").rstrip()
 
-    sign_start, sign = max((unread.rfind(sign), sign) for sign in (">=", "<=", ":"))
+    sign_start, sign = max((unread.rfind(sign), sign) for sign in (">=", "<=", "==", ":"))
     number = unread[sign_start + len(sign) :].strip()
     if sign_start < 0 or len(number) > MOST_DIGITS or not _LIMIT.fullmatch(number):
         return None
@@ -574,6 +594,8 @@ def _spelled(text: str) -> _Spelled | None:
         if not opened or "]" in group:
             return None
         subject = subject.rstrip()
+    if subject == "P" and group is not None and (">=" in group or "<=" in group):
+        subject, group = f"P[{group}]", None
     if subject:
         return _Spelled(subject, group, sign, number + percent, untested)
     return None
@@ -581,12 +603,12 @@ def _spelled(text: str) -> _Spelled | None:
 
 def _table_of_share(spelled: _Spelled, text: str, where: Position | str | None) -> dict[str, Any] | None:
     """The table of a rule about shares or latencies; None if it is about a measure."""
-    latency = _LATENCY.fullmatch(spelled.subject)
-    if spelled.subject not in SHARES and latency is None:
+    cost = _COST.fullmatch(spelled.subject)
+    if spelled.subject not in SHARES and cost is None:
         return None
     kind: Kind = spelled.subject  # type: ignore[assignment]  # it is one of the shares
-    if latency:
-        kind = "latency"
+    if cost:
+        kind = cost[1]  # type: ignore[assignment]  # it is one of the costs
     expected_sign = "<="
     if kind == "overlap":
         expected_sign = ">="
@@ -594,18 +616,26 @@ def _table_of_share(spelled: _Spelled, text: str, where: Position | str | None) 
         raise RuleError(f"{ids.show(text)!r}: {kind} takes {expected_sign}", where=where, hint=f"{KINDS[kind]}.")
 
     table: dict[str, Any] = {kind: spelled.limit}
-    if latency and latency[1]:
-        table["quantile"] = f"{latency[1]}%"
+    if cost and cost[2]:
+        table["quantile"] = f"{cost[2]}%"
+    if cost and cost[3]:
+        table["statistic"] = cost[3]
     return table
 
 
 def _table_of_measure(spelled: _Spelled, where: Position | str | None) -> dict[str, Any]:
     """The table of a rule about a measure."""
-    subject, sign, limit = spelled.subject, spelled.sign, spelled.limit
+    subject, statistic = taken_apart(spelled.subject)
+    sign, limit = spelled.sign, spelled.limit
+    if sign == "==":
+        sign = _sign_of_equality(subject, limit, where)
     if sign == ">=":
-        return {"measure": subject, "floor": limit}
+        return {"measure": subject, "floor": limit, "statistic": statistic}
     if sign == "<=":
-        return {"measure": subject, "ceiling": limit}
+        return {"measure": subject, "ceiling": limit, "statistic": statistic}
+    if statistic is not None:
+        message = f"'{spelled.subject}' takes >= or <=; only drops of means are tested"
+        raise RuleError(message, where=where, hint=f"For example {EXAMPLES}.")
 
     sign_of_loss = _sign_of_loss(_measure(subject, where))
     if limit[0] != sign_of_loss:
@@ -615,9 +645,24 @@ def _table_of_measure(spelled: _Spelled, where: Position | str | None) -> dict[s
     return {"measure": subject, "drop": limit[1:]}
 
 
-def _sign_of_loss(measure: Measure) -> str:
+def _sign_of_equality(subject: str, limit: str, where: Position | str | None) -> str:
+    """`== 0` of a measure that should be low, such as Forbidden@10, is `<= 0`; other numbers are seldom met exactly."""
+    if not _measure(subject, where).higher_is_better and float(limit.removesuffix("%")) == 0:
+        return "<="
+    message = f"'{subject} == {limit}': == is for 0, and for measures that should be low"
+    raise RuleError(message, where=where, hint="Say >= or <=.")
+
+
+class _RuleMeasure(NamedTuple):
+    """A measure that a rule names."""
+
+    name: str
+    higher_is_better: bool
+
+
+def _sign_of_loss(measure: _RuleMeasure) -> str:
     """The sign that a tolerated drop of a measure is written with."""
-    if measure.declaration.higher_is_better:
+    if measure.higher_is_better:
         return "-"
     return "+"
 
@@ -651,10 +696,15 @@ def _number(value: object, name: str, where: Position | str | None) -> tuple[flo
     return number, is_percent
 
 
-def _measure(value: Any, where: Position | str | None) -> Measure:
+def _measure(value: Any, where: Position | str | None) -> _RuleMeasure:
+    """A measure, or a column that a satellite counts in files of other programs."""
     try:
-        return parse_measure(value)
+        measure = parse_measure(value)
+        return _RuleMeasure(str(measure), measure.declaration.higher_is_better)
     except GoldrankError as error:
+        is_good = satellites.is_high_good(str(value))
+        if is_good is not None:
+            return _RuleMeasure(str(value), is_good)
         raise RuleError(error.what, where=where, hint=error.hint, code=error.code) from None
 
 

@@ -13,6 +13,7 @@ import math
 import os
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,7 @@ from goldrank.base.notes import Note
 from goldrank.base.types import MeasureLike, Path, QueriesLike
 from goldrank.comparison.settings import Statistics
 from goldrank.conventions import options_of
+from goldrank.data.query_costs import costs_of
 from goldrank.data.query_facts import COUNTS, QueryFacts
 from goldrank.data.scores import Bounds, Column, Remarks, Scores
 from goldrank.data.signature import full_if_known
@@ -140,6 +142,7 @@ class History(HistoryFile):
             If the label is a number or not printable, or tags are not a list.
         """
         of_type(scores, Scores, "what is recorded", "the scores of one run", "Evaluate it first.")
+        scores = with_cost_columns(scores)
         _check_label(label)
         if isinstance(tags, str):
             raise OptionError(f"tags is {tags!r}; it must be a list of texts", hint=f"For example tags=[{tags!r}].")
@@ -703,6 +706,18 @@ def equal_runs(records: Sequence[Record], record: Record) -> int:
     return 0
 
 
+def with_cost_columns(scores: Scores) -> Scores:
+    """Scores whose latency, tokens and cost are columns too, so that they have a line over time."""
+    columns = dict(scores.columns)
+    for kind, values in costs_of(scores).items():
+        known = values[~np.isnan(values)]
+        if kind not in columns and len(known):
+            columns[kind] = Column(kind, values, math.fsum(known.tolist()) / len(known), "mean", higher_is_better=False)
+    if len(columns) == len(scores.columns):
+        return scores
+    return replace(scores, columns=columns)
+
+
 def _details(scores: Scores) -> dict[str, Any]:
     """What is stored of scores beside their values."""
     provenance = dict(scores.provenance)
@@ -728,7 +743,7 @@ def _details(scores: Scores) -> dict[str, Any]:
 
 def _facts(columns: Mapping[str, Column], hashes: Mapping[str, str] | None) -> QueryFacts:
     """The facts of each query, from values of the kind `FACT`."""
-    numbers = {}
+    numbers: dict[str, Any] = {}
     for name, column in columns.items():
         numbers[name] = column.values
         if name in COUNTS:

@@ -130,6 +130,10 @@ ITEM_FIELDS: dict[str, Groups] = {
     "sources": (("sources",),),
     "latency": (("latency",),),
     "latency_ms": (("latency_ms",),),
+    "tokens": (("tokens",),),
+    "cost": (("cost",),),
+    "conversation": (("conversation",),),
+    "turn": (("turn",),),
 }  # fmt: skip
 """Fields of a question with texts."""
 

@@ -15,7 +15,6 @@ from goldrank.base.notes import Note
 from goldrank.memory.result import MemoryScores
 
 CONTEXT = "_prediction_context"
-PREDICTION = "_prediction"
 _ONE_ID = re.compile(r"D\d+:\d+")
 
 
@@ -46,7 +45,14 @@ def scores(records: Sequence[Mapping[str, Any]], gold: object = None) -> MemoryS
         notes.append(Note.of("locomo-no-evidence", count=len(without), samples=without))
     if broken:
         notes.append(Note.of("locomo-broken-evidence", count=len(broken), samples=broken))
-    return MemoryScores("locomo", per_question, {"recall": sum(values) / len(values)}, groups, notes=tuple(notes))
+    return MemoryScores(
+        "locomo",
+        per_question,
+        {"recall": sum(values) / len(values)},
+        groups,
+        notes=tuple(notes),
+        averaged={name: {"recall": 0.0} for name in without},
+    )
 
 
 def recall_of(evidence: Sequence[str], context: Sequence[str] | None) -> float:
@@ -79,6 +85,8 @@ def _context_key(questions: Sequence[Mapping[str, Any]]) -> str:
     if len(keys) > 1:
         message = f"there are contexts of several systems: {', '.join(keys)}"
         raise InputError(message, hint="Give a file with the contexts of one system.", code="several-systems")
-    if keys:
-        return keys[0]
-    return PREDICTION + "_context"
+    if not keys:
+        message = f"no question has a context (a field that ends in {CONTEXT})"
+        hint = "Results of retrieval have contexts; the data set alone has none."
+        raise InputError(message, hint=hint)
+    return keys[0]

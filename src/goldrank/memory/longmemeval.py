@@ -19,6 +19,7 @@ ABSTENTION = "_abs"
 NO_TARGET = "no turn of the user has the answer"
 ABSTAINING = "the question has no answer (_abs)"
 CLOSE = 1e-6
+OTHER = "Files of MemPalace: convention='mempalace'."
 
 
 def scores(records: Sequence[Mapping[str, Any]], gold: object = None) -> MemoryScores:
@@ -26,8 +27,12 @@ def scores(records: Sequence[Mapping[str, Any]], gold: object = None) -> MemoryS
     per_question: dict[str, dict[str, float]] = {}
     left_out: dict[str, list[str]] = {}
     differing: list[str] = []
-    for record in records:
+    for number, record in enumerate(records, 1):
+        if "question_id" not in record:
+            raise InputError(f"record {number} has no question_id", hint=OTHER, code="other-benchmark")
         question = str(record["question_id"])
+        if question in per_question:  # each line counts
+            question = f"{question}#{number}"
         per_question[question] = values_of(record)
         if _differs(per_question[question], record):
             differing.append(question)
@@ -62,9 +67,12 @@ def values_of(record: Mapping[str, Any]) -> dict[str, float]:
     try:
         ranked = [str(item["corpus_id"]) for item in record["retrieval_results"]["ranked_items"]]
         sessions = {str(name) for name in record["haystack_session_ids"]}
-    except (KeyError, TypeError) as error:
+    except KeyError as error:
         message = f"question {record.get('question_id')!r} has no {error} as LongMemEval writes it"
-        raise InputError(message, hint="Files of MemPalace: convention='mempalace'.", code="other-benchmark") from None
+        raise InputError(message, hint=OTHER, code="other-benchmark") from None
+    except TypeError:
+        message = f"the ranked_items of question {record.get('question_id')!r} are not as LongMemEval writes them"
+        raise InputError(message, hint=OTHER, code="other-benchmark") from None
 
     if all(name.replace("noans", "answer") in sessions or name in sessions for name in ranked):
         return {f"session {name}": value for name, value in _at_all_cuts(ranked).items()}

@@ -15,6 +15,7 @@ from goldrank.base.errors import InputError
 from goldrank.memory.longmemeval import CUTS
 from goldrank.memory.result import MemoryScores, means
 
+GOLD = "Give the data set: gold='longmemeval_s.json' in Python, before the results at the prompt."
 _TURN = re.compile(r"_turn_\d+$")
 _SESSION_OF_EVIDENCE = re.compile(r"D(\d+):")
 
@@ -33,7 +34,7 @@ def scores(records: Sequence[Mapping[str, Any]], gold: Sequence[Mapping[str, Any
         answer_sessions = record.get("answer_session_ids") or answers.get(question)
         if answer_sessions is None:
             message = f"question {question!r} does not say which sessions hold the answer"
-            raise InputError(message, hint="Give the data set: gold='longmemeval_s.json'.", code="no-gold")
+            raise InputError(message, hint=GOLD, code="no-gold")
         ranked = [str(item["corpus_id"]) for item in record["retrieval_results"]["ranked_items"]]
         per_question[question] = values_of(ranked, answer_sessions)
 

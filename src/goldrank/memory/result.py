@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from goldrank.base import ids
 from goldrank.base.notes import Note
 from goldrank.comparison.tabular import attributes
+from goldrank.data.scores import Column, Remarks, Scores
 from goldrank.data.showing import Result
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, note_sentences
 
 Values = Mapping[str, float]
 """Values by the names that the benchmark gives them."""
+LOW_IS_GOOD = ("search seconds",)
 SHOWN = ("recall_any@5", "recall_all@5", "ndcg_any@5", "recall_any@10", "recall_all@10", "ndcg_any@10")
 """The values that a sentence names if there are many."""
 
@@ -32,6 +37,27 @@ class MemoryScores(Result):
     left_out: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """By reason, the questions that are not in the averages."""
     notes: tuple[Note, ...] = ()
+    run: str = ""
+    """The name of the file."""
+    averaged: Mapping[str, Values] = field(default_factory=dict)
+    """Values that count in the averages in place of a question's own, where these differ."""
+
+    @property
+    def scores(self) -> Scores:
+        """The values as `Scores`: for `compare`, gates and histories. A question that is left out has no value."""
+        absent = {question for questions in self.left_out.values() for question in questions}
+        columns = {}
+        for name, mean in self.mean.items():
+            values = []
+            for question in self.per_question:
+                value = self.averaged.get(question, self.per_question[question]).get(name, math.nan)
+                if question in absent:
+                    value = math.nan
+                values.append(value)
+            columns[name] = Column(name, np.array(values, np.float64), mean, "mean", name not in LOW_IS_GOOD)
+
+        remarks = Remarks(notes=self.notes)
+        return Scores(self.run, tuple(self.per_question), columns, remarks, self.convention)
 
     def __getitem__(self, name: str) -> float:
         return self.mean[name]
@@ -41,7 +67,7 @@ class MemoryScores(Result):
         """Some of the averages in a sentence."""
         named = [name for name in self.mean if name.rpartition(" ")[2] in SHOWN] or list(self.mean)
         shown = ", ".join(f"{name} {self.mean[name]:.4f}" for name in named[:6])
-        return f"As {self.convention} counts, {len(self.per_question):,} questions: {shown}."
+        return f"As {self.convention} counts, {count(len(self.per_question), 'question')}: {shown}."
 
     def parts(self) -> list[Part]:
         """What people read: averages, groups, what was left out."""

@@ -30,3 +30,5 @@ COMMANDS = {
         "Compare chunkings, retrievers, numbers of texts and budgets: recall against cost.",
     ),
 }
+READERS = {"autorag": ("goldrank.rag.autorag", "records of AutoRAG", ())}
+COLUMNS = {"precision|recall|f1|ndcg|mrr|map": True}

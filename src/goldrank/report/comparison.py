@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from goldrank.base import ids
+from goldrank.comparison.costs import cost_differences, frontier, system_costs
 from goldrank.comparison.intervals import percent
+from goldrank.data.query_costs import UNITS, short
 from goldrank.data.scores import format_value
 from goldrank.data.table import Cell, Cells, ChartPart, Head, Part, Row, Sentence, Table, count, note_sentences
 from goldrank.report import latex, markdown
@@ -21,11 +23,14 @@ from goldrank.report.separated import rows_table
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from goldrank.comparison.costs import CostDifference
     from goldrank.comparison.leaderboard import Leaderboard, Standing
     from goldrank.comparison.pair import Pair
     from goldrank.comparison.result import Comparison
     from goldrank.comparison.settings import Statistics
+    from goldrank.data.query_costs import CostSummary
     from goldrank.data.run import Run
+    from goldrank.report.charts import Chart
 
 MOST_ROWS = 60
 MOST_VERDICTS = 10
@@ -55,6 +60,7 @@ def parts(comparison: Comparison, complete: bool = False) -> list[Part]:
         shown_parts += caveats(comparison)
 
     shown_parts += queries(comparison)
+    shown_parts += costs(comparison)
     if comparison.slices or comparison.slices.notes:
         shown_parts += [slices(comparison, complete), *note_sentences(comparison.slices.notes)]
 
@@ -86,6 +92,82 @@ def charts(comparison: Comparison) -> list[ChartPart]:
     from goldrank.report.charts import forest
 
     return [ChartPart(measure, partial(forest, comparison, measure)) for measure in comparison.measures]
+
+
+def costs(comparison: Comparison) -> list[Part]:
+    """Latency, tokens and money of each system, and what the compared pairs differ by; nothing if none is known."""
+    by_system = system_costs(comparison)
+    if not by_system:
+        return []
+
+    on_frontier = _on_frontier(comparison, by_system)
+    rows: list[Cells] = []
+    for name, summaries in by_system.items():
+        for cost in summaries:
+            numbers = [Cell(short(value), value) for value in (cost.p50, cost.p95, cost.mean, cost.total)]
+            mark = "frontier" * on_frontier.get((name, cost.kind), False)
+            rows.append([name, UNITS[cost.kind], *numbers, mark])
+    heads = [
+        *Head.names("system"), *Head.texts("costs"), *Head.numbers("p50", "p95", "mean", "total"),
+        *Head.texts("is on the"),
+    ]  # fmt: skip
+    caption = f"Frontier: no other system has as much {comparison.primary} for a lower mean."
+    shown: list[Part] = [Table(heads, rows, "Costs", caption)]
+    for kind, means in _means_by_kind(by_system).items():
+        if len(means) > 1:
+            title = f"{comparison.primary} against {UNITS[kind]}"
+            shown.append(ChartPart(title, partial(_cost_chart, comparison, kind, means)))
+
+    differences_of_pairs = cost_differences(comparison)
+    if differences_of_pairs:
+        shown.append(_cost_differences(comparison, differences_of_pairs))
+    return shown
+
+
+def _on_frontier(comparison: Comparison, by_system: Mapping[str, Sequence[CostSummary]]) -> dict[tuple[str, str], bool]:
+    """By system and kind of cost, whether no other system is as good for less."""
+    marks: dict[tuple[str, str], bool] = {}
+    for kind, means in _means_by_kind(by_system).items():
+        quality = [comparison.summaries[comparison.primary, name].mean for name in means]
+        is_high_good = comparison.systems[0].columns[comparison.primary].higher_is_better
+        for name, is_on in zip(means, frontier(quality, list(means.values()), is_high_good), strict=True):
+            marks[name, kind] = is_on
+    return marks
+
+
+def _means_by_kind(by_system: Mapping[str, Sequence[CostSummary]]) -> dict[str, dict[str, float]]:
+    """By kind of cost and system, the mean of a query."""
+    means: dict[str, dict[str, float]] = {}
+    for name, summaries in by_system.items():
+        for cost in summaries:
+            means.setdefault(cost.kind, {})[name] = cost.mean
+    return means
+
+
+def _cost_chart(comparison: Comparison, kind: str, means: Mapping[str, float]) -> Chart:
+    from goldrank.report.cost_chart import quality_against_cost
+
+    return quality_against_cost(comparison, kind, means)
+
+
+def _cost_differences(comparison: Comparison, pairs: Sequence[CostDifference]) -> Table:
+    rows: list[Cells] = []
+    for each in pairs[:MOST_ROWS]:
+        within = "-"
+        if each.interval.low == each.interval.low:
+            within = f"{_signed_cost(each.interval.low)} to {_signed_cost(each.interval.high)}"
+        rows.append(
+            [each.a, each.b, UNITS[each.kind], Cell(_signed_cost(each.difference), each.difference), Cell(within)]
+        )
+    within_head = f"{percent(1 - comparison.statistics.alpha)} interval"
+    heads = [*Head.names("A", "B"), *Head.texts("costs"), *Head.numbers("B minus A", within_head)]
+    return Table(heads, rows, "Differences of costs", "Means over queries; below 0, B costs less.")
+
+
+def _signed_cost(value: float) -> str:
+    if value < 0:
+        return f"-{short(-value)}"
+    return f"+{short(value)}"
 
 
 def reasons(pair: Pair) -> list[Sentence]:

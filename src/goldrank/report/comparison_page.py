@@ -21,7 +21,7 @@ from goldrank.data.documents import Document
 from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, count, note_sentences, warnings_first
 from goldrank.report import charts, comparison_queries, decision, html
 from goldrank.report import leaderboard as board_tables
-from goldrank.report.comparison import MARKED, letters_note, style, systems, win_tie_loss
+from goldrank.report.comparison import MARKED, costs, letters_note, style, systems, win_tie_loss
 from goldrank.report.comparison_queries import excerpt
 from goldrank.report.decision import Decision
 from goldrank.report.numbers import interval, number, p_value
@@ -94,6 +94,7 @@ def render(comparison: Comparison) -> str:
         "forests": _forests(c),
         "curves": curves,
         "slices": slices,
+        "costs": costs(c),
         "small": SMALL,
         "listed": listed,
         "notes": warnings_first([*_method(c, lead.board), *note_sentences(c.notes)]),

@@ -19,8 +19,9 @@ with needed("jinja2"):
     import markupsafe
 
 ASSETS = (
-    *("goldrank.css", "report.css", "report.js", "trend.css", "causes.css", "causes.js"),
+    *("goldrank.css", "report.css", "report.js", "trend.css", "causes.css", "causes.js", "now.css"),
     *("page.html.jinja", "comparison.html.jinja", "trend.html.jinja", "sweep.html.jinja", "causes.html.jinja"),
+    *("collections.html.jinja", "stages.html.jinja", "searches.html.jinja"),
 )
 
 MOST_OF_LINE = 2_000

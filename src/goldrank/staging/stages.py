@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -20,14 +20,14 @@ from goldrank.base.errors import InputError, MeasureError
 from goldrank.base.keywords import named_arguments
 from goldrank.base.notes import Note
 from goldrank.base.types import ConventionLike, JudgementsLike, MeasureLike, RunLike
-from goldrank.comparison.intervals import UNKNOWN, Interval
+from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval
 from goldrank.comparison.resampling import SAMPLES, percentiles, resampled_means
 from goldrank.comparison.tabular import attributes
 from goldrank.conventions import Convention
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.data.scores import numbered
-from goldrank.data.showing import Result
+from goldrank.data.showing import Form, Forms, Result
 from goldrank.data.table import ChartPart, Part
 from goldrank.evaluation import pipeline
 from goldrank.evaluation.inputs import as_judgements, resolve_measures, whole_depth
@@ -68,6 +68,12 @@ class QueryStages:
     """Relevant documents that are not candidates."""
     unjudged: tuple[str, ...]
     """Candidates without a judgement: they count as grade 0, so the ceiling may be too low."""
+    relevant: int = 0
+    """How many documents are relevant."""
+    hits: tuple[int, ...] = ()
+    """For each stage, how many relevant documents are in its first k."""
+    held: tuple[int, ...] = ()
+    """For each stage, how many relevant documents it has at all."""
 
     @property
     def ceiling(self) -> float:
@@ -122,6 +128,10 @@ DOCUMENTS = ("promoted", "demoted", "thrown_out", "added", "never_retrieved", "u
 @dataclass(frozen=True, repr=False, eq=False)
 class Stages(Result):
     """What each stage of a pipeline loses and gains, in the mean and for each query. Made by `stages`."""
+
+    own_forms: ClassVar[Forms] = {
+        "html": Form("a page with charts", "goldrank.staging.stages_page:render", (".html",)),
+    }
 
     measure: str
     stages: tuple[str, ...]
@@ -183,6 +193,12 @@ class Stages(Result):
     def gained(self) -> float:
         """The last stage minus the candidates."""
         return self.got - self.base
+
+    @property
+    def gained_interval(self) -> Interval:
+        """The interval of the mean gain over queries."""
+        gains = np.array([each.gained for each in self.per_query])
+        return mean_interval(gains, level=self.level, low=-math.inf, high=math.inf)
 
     @property
     def taken(self) -> float | None:
@@ -385,23 +401,36 @@ class _Measured:
                     perfect=perfect[query],
                     ceilings=tuple(values[query] for values in ceilings),
                     **self._documents(query, lists[0][query], lists[-1][query]),
+                    **self._counts(query, [stage[query] for stage in lists]),
                 )
             )
         return tuple(per_query)
 
-    def _documents(self, query: str, candidates: Sequence[str], output: Sequence[str]) -> dict[str, tuple[str, ...]]:
-        """What became of the relevant documents between the first and the last stage."""
+    def _relevant(self, query: str) -> list[str]:
+        """The documents whose grade reaches the threshold of the measure."""
         threshold = self.measure.option("rel")
-        if threshold is None:
-            least = 1
-        else:
+        least = 1
+        if threshold is not None:
             least = threshold
-        relevant = [doc for doc, grade in self.qrels[query].items() if grade >= least]
-        if self.measure.k is None:
-            k = None
-        else:
-            k = int(self.measure.k)
+        return [doc for doc, grade in self.qrels[query].items() if grade >= least]
 
+    @property
+    def _cutoff(self) -> int | None:
+        if self.measure.k is None:
+            return None
+        return int(self.measure.k)
+
+    def _counts(self, query: str, stages: Sequence[Sequence[str]]) -> dict[str, Any]:
+        """How many relevant documents there are, are in the first k of each stage, and are in each stage."""
+        relevant = set(self._relevant(query))
+        hits = tuple(len(relevant.intersection(docs[: self._cutoff])) for docs in stages)
+        held = tuple(len(relevant.intersection(docs)) for docs in stages)
+        return {"relevant": len(relevant), "hits": hits, "held": held}
+
+    def _documents(self, query: str, candidates: Sequence[str], output: Sequence[str]) -> dict[str, Any]:
+        """What became of the relevant documents between the first and the last stage."""
+        relevant = self._relevant(query)
+        k = self._cutoff
         top_before, top_after = set(candidates[:k]), set(output[:k])
         all_before, all_after = set(candidates), set(output)
 

@@ -7,3 +7,6 @@ PUBLIC = {
     "CollectionStanding": "goldrank.suites.result",
     "borda_ranks": "goldrank.suites.borda",
 }
+PROVIDES = {"collections": "goldrank.suites.collections_command:compared"}
+READERS = {"mteb": ("goldrank.suites.mteb", "MTEB's files of predictions", ())}
+COLUMNS = {"(ndcg|map|recall|precision|mrr|hit_rate)_at_[0-9]+": True}

@@ -16,6 +16,7 @@ from goldrank.base.keywords import named_arguments
 from goldrank.base.notes import Note
 from goldrank.base.types import JudgementsLike, MeasureLike, RunsLike
 from goldrank.comparison.correction import adjust
+from goldrank.comparison.intervals import mean_interval
 from goldrank.comparison.leaderboard import rank_intervals
 from goldrank.comparison.settings import Statistics
 from goldrank.data.scores import Scores, ScoresByRun
@@ -23,8 +24,8 @@ from goldrank.evaluation.rankings import evaluate
 from goldrank.suites.flips import FEWEST, SAMPLES, by_collections, by_queries, by_t
 from goldrank.suites.result import CollectionComparison, CollectionPair, CollectionStanding
 
-Collections: TypeAlias = Mapping[str, tuple[JudgementsLike, RunsLike] | ScoresByRun]
-"""By name of the collection, judgements and the runs by system; or scores that were made before."""
+Collections: TypeAlias = Mapping[str, tuple[JudgementsLike, RunsLike] | ScoresByRun | Mapping[str, float]]
+"""By name of the collection, judgements and the runs by system; or scores that were made before, or their means."""
 
 
 @named_arguments
@@ -41,7 +42,8 @@ def compare_collections(
     Parameters
     ----------
     collections : mapping
-        {"nfcorpus": (qrels, {"bm25": run, "dense": run})}; in place of the pair a `ScoresByRun`.
+        {"nfcorpus": (qrels, {"bm25": run, "dense": run})}; in place of the pair a `ScoresByRun`, or for all collections
+        means such as {"bm25": 0.31}, which say nothing of other questions.
     measure : measure
         What is measured.
     statistics : Statistics
@@ -68,8 +70,15 @@ def compare_collections(
     if not collections:
         raise InputError("there are no collections", hint="Give {'name': (qrels, runs)}.", code="empty-input")
 
-    scored = {name: _scores(collection, measure) for name, collection in collections.items()}
-    tables = {name: _Table.of(scores) for name, scores in scored.items()}
+    if any(_are_means(collection) for collection in collections.values()):
+        column_name, is_high_good = str(measure), True
+        tables = {name: _Table.of_means(collection, name) for name, collection in collections.items()}
+    else:
+        scored = {name: _scores(collection, measure) for name, collection in collections.items()}  # type: ignore[arg-type]
+        tables = {name: _Table.of(scores, name) for name, scores in scored.items()}
+        first = next(iter(next(iter(scored.values())).values()))
+        column = next(iter(first.columns.values()))
+        column_name, is_high_good = column.measure, column.higher_is_better
     systems = list(dict.fromkeys(system for table in tables.values() for system in table.values))
     if len(systems) < 2:
         raise InputError("there are fewer than two systems", hint="Each collection has runs by system.")
@@ -78,9 +87,7 @@ def compare_collections(
     if not complete:
         raise InputError("no collection has all systems", hint="Macro means need one.", code="no-complete-collection")
 
-    first = next(iter(next(iter(scored.values())).values()))
-    column = next(iter(first.columns.values()))
-    if column.higher_is_better:
+    if is_high_good:
         sign = 1
     else:
         sign = -1
@@ -110,8 +117,13 @@ def compare_collections(
     for name, table in tables.items():
         cells[name] = {system: table.mean(system) for system in ordered}
 
+    intervals = {}
+    for system in ordered:
+        means = np.array([table.mean(system) for table in complete_tables])
+        intervals[system] = mean_interval(means, level=1 - statistics.alpha, low=-math.inf, high=math.inf)
+
     return CollectionComparison(
-        measure=column.measure,
+        measure=column_name,
         standings=tuple(standings),
         cells=cells,
         queries={name: table.size for name, table in tables.items()},
@@ -120,7 +132,16 @@ def compare_collections(
         method=tested.method,
         alpha=statistics.alpha,
         notes=_notes(tables, systems, complete, tested),
+        intervals=intervals,
+        higher_is_better=is_high_good,
     )
+
+
+def _are_means(collection: object) -> bool:
+    """Whether a collection has one number for each system."""
+    if not isinstance(collection, Mapping) or isinstance(collection, ScoresByRun):
+        return False
+    return all(isinstance(value, int | float) for value in collection.values())
 
 
 def _scores(collection: tuple[JudgementsLike, RunsLike] | ScoresByRun, measure: MeasureLike) -> Mapping[str, Scores]:
@@ -143,9 +164,18 @@ class _Table:
     """One collection: for each system its values on the queries that count for all."""
 
     values: Mapping[str, np.ndarray]
+    has_queries: bool = True
 
     @classmethod
-    def of(cls, scores: Mapping[str, Scores]) -> _Table:
+    def of_means(cls, means: object, name: str) -> _Table:
+        """A collection of which only means are known."""
+        if not isinstance(means, Mapping) or not _are_means(means):
+            hint = "Give means for all collections, or for none."
+            raise InputError("has no means", where=name, hint=hint)
+        return cls({system: np.array([float(value)]) for system, value in means.items()}, has_queries=False)
+
+    @classmethod
+    def of(cls, scores: Mapping[str, Scores], name: str) -> _Table:
         rows = {}
         for system, system_scores in scores.items():
             column = next(iter(system_scores.columns.values()))
@@ -156,7 +186,7 @@ class _Table:
         for row in rows.values():
             common = [query for query in common if query in row]
         if not common:
-            raise InputError("the systems of a collection have no query in common", code="no-common-queries")
+            raise InputError("its systems have no query in common", where=name, code="no-common-queries")
 
         values = {}
         for system, row in rows.items():
@@ -165,7 +195,9 @@ class _Table:
 
     @property
     def size(self) -> int:
-        """How many queries count."""
+        """How many queries count; 0 if only means are known."""
+        if not self.has_queries:
+            return 0
         return len(next(iter(self.values.values())))
 
     def mean(self, system: str) -> float:
@@ -179,7 +211,7 @@ class _Table:
         if a in self.values and b in self.values:
             gained: np.ndarray = self.values[b] - self.values[a]
             return gained
-        return np.full(self.size, math.nan)
+        return np.full(len(next(iter(self.values.values()))), math.nan)
 
 
 @dataclass(frozen=True)
@@ -211,7 +243,10 @@ class _Tested:
         else:
             samples = statistics.samples
 
-        p_queries = by_queries(parts, samples, statistics.seed)
+        if all(table.has_queries for table in tables):
+            p_queries = by_queries(parts, samples, statistics.seed)
+        else:
+            p_queries = np.full(len(index_pairs), math.nan)
         if len(tables) >= FEWEST:
             p_collections = by_collections(means, samples, statistics.seed)
             method = "sign flips of collections, step-down max-T"
@@ -232,7 +267,7 @@ def _ranks(
     """The ranks that each system may have; `difference` is positive where the second of a pair is better."""
     is_ahead = np.zeros((len(ordered), len(ordered)), bool)
     for (a, b), gain, p_of_pair in zip(index_pairs, difference.tolist(), p.tolist(), strict=True):
-        if p_of_pair > alpha:
+        if not p_of_pair <= alpha:  # NaN decides nothing
             continue
         if gain > 0:
             is_ahead[b, a] = True
@@ -252,6 +287,8 @@ def _notes(
     if lacking:
         left_out = ", ".join(name for name in tables if name not in complete)
         notes.append(Note.of("missing-cells", count=len(lacking), left_out=left_out, samples=lacking))
+    if not all(table.has_queries for table in tables.values()):
+        notes.append(Note.of("no-queries-known"))
     if len(tables) < FEWEST:
         notes.append(Note.of("few-collections", collections=len(tables)))
     return tuple(notes)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from goldrank.base import ids
 from goldrank.base.notes import Note
+from goldrank.comparison.intervals import Interval
 from goldrank.comparison.tabular import attributes
-from goldrank.data.showing import Result
+from goldrank.data.showing import Form, Forms, Result
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
 from goldrank.report.numbers import number, p_value
 from goldrank.suites.borda import borda_ranks
@@ -65,6 +66,29 @@ class CollectionComparison(Result):
     """How other collections were tested."""
     alpha: float = 0.05
     notes: tuple[Note, ...] = ()
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    """By system, the interval of its macro mean over collections."""
+    higher_is_better: bool = True
+
+    own_forms: ClassVar[Forms] = {
+        "html": Form("a page with a heat map", "goldrank.suites.collections_page:render", (".html",)),
+        "latex": Form("a table as papers print it", "goldrank.suites.collections_page:latex_text", (".tex",)),
+    }
+
+    def best_of(self, collection: str) -> set[str]:
+        """The systems with the best value on a collection, equal to four decimals as shown."""
+        values = {system: round(value, 4) for system, value in self.cells[collection].items() if value == value}
+        if self.higher_is_better:
+            best = max(values.values())
+        else:
+            best = min(values.values())
+        return {system for system, value in values.items() if value == best}
+
+    @property
+    def wins(self) -> dict[str, int]:
+        """By system, on how many collections no other is better."""
+        best = [self.best_of(collection) for collection in self.cells]
+        return {standing.system: sum(standing.system in names for names in best) for standing in self.standings}
 
     @property
     def mean(self) -> dict[str, float]:

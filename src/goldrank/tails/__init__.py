@@ -5,3 +5,4 @@ PUBLIC = {
     "ScoreTail": "goldrank.tails.tail",
     "MeasureTail": "goldrank.tails.tail",
 }
+PROVIDES = {"tails": "goldrank.tails.at_prompt:shown_tails"}

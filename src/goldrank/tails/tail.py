@@ -13,16 +13,19 @@ from goldrank.base import ids
 from goldrank.base.errors import InputError, OptionError, of_type, real_number, whole_number
 from goldrank.base.keywords import named_arguments
 from goldrank.base.notes import Note
+from goldrank.base.types import QueriesLike
 from goldrank.comparison.intervals import UNKNOWN, Interval, percent, t_quantile
 from goldrank.comparison.tabular import attributes
 from goldrank.data.scores import Column, Scores
 from goldrank.data.showing import Result
 from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, note_sentences
+from goldrank.io.by_id.query_files import read_queries
 from goldrank.measures import known as known_measure
 from goldrank.report.numbers import interval as shown_interval
 from goldrank.report.numbers import number
 
 LEVEL = 0.95
+MOST_INTENTS = 20
 INFINITE_FREEDOM = 1e9
 """Degrees of freedom at which Student's quantile equals the normal one."""
 
@@ -33,6 +36,19 @@ class WorstQuery:
 
     query: str
     value: float
+
+
+@dataclass(frozen=True)
+class IntentTail:
+    """Variants of one query: paraphrases, or the same words with typing errors."""
+
+    intent: str
+    queries: int
+    mean: float
+    worst: float
+    worst_query: str
+    spread: float
+    """The best variant minus the worst one."""
 
 
 @dataclass(frozen=True)
@@ -51,9 +67,13 @@ class MeasureTail:
     worst: tuple[WorstQuery, ...]
     """The worst queries, the worst first."""
     higher_is_better: bool = True
+    target: float | None = None
+    """The value that a query should reach, if there is one."""
     share: float | None = None
     """The share of queries that reach the target, if there is one."""
     share_interval: Interval = UNKNOWN
+    intents: tuple[IntentTail, ...] = ()
+    """Queries that are variants of each other, if clusters are known; those with the widest spread first."""
 
     def row(self) -> dict[str, Any]:
         """A flat record."""
@@ -64,6 +84,7 @@ class MeasureTail:
             "tail": self.tail,
             "tail_low": self.tail_interval.low,
             "tail_high": self.tail_interval.high,
+            "target": self.target,
             "share": self.share,
             "share_low": self.share_interval.low,
             "share_high": self.share_interval.high,
@@ -78,7 +99,6 @@ class ScoreTail(Result):
     of: tuple[MeasureTail, ...]
     at: float
     """Which percentile is the bad one, as a share: 0.05."""
-    target: float | None = None
     level: float = LEVEL
     notes: tuple[Note, ...] = ()
 
@@ -100,30 +120,34 @@ class ScoreTail(Result):
 
         reached = ""
         if first.share is not None:
-            reached = f", {first.share:.1%} reach {self.target:g}"
+            reached = f", {first.share:.1%} reach {first.target:g}"
         return f"{ids.show(self.run)}: {first.measure} has the median {first.median:.4f}, {worst}{reached}."
 
     def parts(self) -> list[Part]:
         """What people read."""
         within = f"{percent(self.level)} interval"
+        has_target = any(tail.target is not None for tail in self.of)
         rows: list[Cells] = []
         for tail in self.of:
             cells: list[Cell | str | float] = [tail.measure, tail.mean, tail.median]
             cells.append(Cell(shown_interval(tail.median_interval)))
             cells += [Cell(number(tail.tail), tail.tail), Cell(shown_interval(tail.tail_interval))]
-            if self.target is not None:
-                cells += [Cell(number(tail.share), tail.share), Cell(shown_interval(tail.share_interval))]
+            if has_target:
+                cells += _share_cells(tail)
             rows.append(cells)
 
         heads = [*Head.names("measure"), *Head.numbers("mean", "median", within, f"worst {self.at:.0%}", within)]
-        if self.target is not None:
-            heads += Head.numbers(f"reach {self.target:g}", within)
+        if has_target:
+            heads += Head.numbers("target", "reach it", within)
 
         shown: list[Part] = [Sentence(self.words), Table(heads, rows, "Tails")]
         for tail in self.of:
             worst: list[Cells] = [[each.query, each.value] for each in tail.worst]
             heads = [*Head.names("query"), *Head.numbers(tail.measure)]
             shown.append(Table(heads, worst, f"Worst queries, {tail.measure}"))
+
+            if tail.intents:
+                shown.append(_intents(tail))
 
         return [*shown, *note_sentences(self.notes)]
 
@@ -138,7 +162,7 @@ class ScoreTail(Result):
         return {
             "format": "goldrank-score-tail",
             "version": 1,
-            **attributes(self, "run at target level words"),
+            **attributes(self, "run at level words"),
             "measures": measures,
             "notes": [note.to_dict() for note in self.notes],
         }
@@ -146,12 +170,42 @@ class ScoreTail(Result):
 
 def _with_worst_queries(tail: MeasureTail) -> dict[str, Any]:
     """The flat record of a measure, and its worst queries."""
-    return {**tail.row(), "worst": [attributes(each, "query value") for each in tail.worst]}
+    intents = [attributes(each, "intent queries mean worst worst_query spread") for each in tail.intents]
+    worst = [attributes(each, "query value") for each in tail.worst]
+    return {**tail.row(), "worst": worst, "intents": intents}
+
+
+def _share_cells(tail: MeasureTail) -> list[Cell | str | float]:
+    """The target, the share that reaches it and its interval; empty cells for a measure without a target."""
+    if tail.target is None:
+        return [Cell(""), Cell(""), Cell("")]
+    target = Cell(f"{tail.target:g}", tail.target)
+    return [target, Cell(number(tail.share), tail.share), Cell(shown_interval(tail.share_interval))]
+
+
+def _intents(tail: MeasureTail) -> Table:
+    """Mean, worst and spread of the variants of each intent."""
+    rows: list[Cells] = []
+    for each in tail.intents[:MOST_INTENTS]:
+        rows.append([each.intent, Cell(str(each.queries)), each.mean, each.worst, each.worst_query, each.spread])
+    means = np.array([[each.mean, each.worst, each.spread] for each in tail.intents]).mean(axis=0).tolist()
+    rows.append([f"mean of {len(tail.intents):,} intents", Cell(""), means[0], means[1], Cell(""), means[2]])
+    heads = [
+        *Head.names("intent"), *Head.numbers("variants", "mean", "worst"), *Head.names("worst variant"),
+        *Head.numbers("spread"),
+    ]  # fmt: skip
+    return Table(heads, rows, f"Variants, {tail.measure}")
 
 
 @named_arguments
 def score_tail(
-    scores: Scores, *, at: float = 0.05, target: float | None = None, worst: int = 10, level: float = LEVEL
+    scores: Scores,
+    *,
+    at: float = 0.05,
+    target: float | Mapping[str, float] | None = None,
+    worst: int = 10,
+    level: float = LEVEL,
+    queries: QueriesLike | None = None,
 ) -> ScoreTail:
     """Say what a mean hides: the median, a bad percentile, the share that reaches a target, and the worst queries.
 
@@ -165,12 +219,14 @@ def score_tail(
     at : float
         The share of the queries that makes the bad end: 0.05 is the 5th percentile, and the 95th of measures that
         should be low.
-    target : float, optional
-        The value that a query should reach.
+    target : float or mapping, optional
+        The value that a query should reach, for all measures or by measure.
     worst : int
         How many of the worst queries are named.
     level : float
         The confidence of intervals.
+    queries : Queries, optional
+        Queries of one cluster are variants of one intent: mean, worst and spread of each intent are shown.
 
     Returns
     -------
@@ -191,13 +247,26 @@ def score_tail(
     """
     of_type(scores, Scores, "scores", "what `evaluate` returns")
     tail_share, level = _share(at, "at"), _share(level, "level")
-    if target is not None:
-        target = real_number(target, "target")
-    most = whole_number(worst, "worst")
+    targets: dict[str, float] = {}
+    if isinstance(target, Mapping):
+        targets = {scores.spelled(name): real_number(value, "target") for name, value in target.items()}
+    elif target is not None:
+        targets = dict.fromkeys(scores.columns, real_number(target, "target"))
 
-    request = _TailRequest(tail_share, target, most, level)
+    request = _TailRequest(tail_share, targets, whole_number(worst, "worst"), level, _clusters(queries))
     tails = tuple(_tail(scores, column, request) for column in scores.columns.values())
-    return ScoreTail(scores.run, tails, tail_share, target, level)
+    return ScoreTail(scores.run, tails, tail_share, level)
+
+
+def _clusters(queries: QueriesLike | None) -> Mapping[str, str]:
+    """By query its cluster; empty if none is known."""
+    if queries is None:
+        return {}
+    known = read_queries(queries)
+    if not known.has("cluster"):
+        hint = "Variants of one intent have the same `cluster`."
+        raise InputError("no query has a cluster", where=known.name, hint=hint, code="no-clusters")
+    return known.column("cluster")
 
 
 def _share(value: float, name: str) -> float:
@@ -210,9 +279,10 @@ def _share(value: float, name: str) -> float:
 @dataclass(frozen=True)
 class _TailRequest:
     tail_share: float
-    target: float | None
+    targets: Mapping[str, float]
     worst: int
     level: float
+    clusters: Mapping[str, str]
 
 
 def _tail(scores: Scores, column: Column, request: _TailRequest) -> MeasureTail:
@@ -232,8 +302,9 @@ def _tail(scores: Scores, column: Column, request: _TailRequest) -> MeasureTail:
     worst = sorted(counted.items(), key=lambda item: (sign * item[1], item[0]))[: request.worst]
 
     share, share_interval = None, UNKNOWN
-    if request.target is not None:
-        reached = int((sign * ordered >= sign * request.target).sum())
+    target = request.targets.get(column.measure)
+    if target is not None:
+        reached = int((sign * ordered >= sign * target).sum())
         share = reached / len(ordered)
         share_interval = wilson(reached, len(ordered), request.level)
 
@@ -247,9 +318,30 @@ def _tail(scores: Scores, column: Column, request: _TailRequest) -> MeasureTail:
         tail_interval=quantile_interval(ordered, share_below, request.level, bounds),
         worst=tuple(WorstQuery(query, value) for query, value in worst),
         higher_is_better=column.higher_is_better,
+        target=target,
         share=share,
         share_interval=share_interval,
+        intents=_variants(counted, request.clusters, sign),
     )
+
+
+def _variants(values: Mapping[str, float], clusters: Mapping[str, str], sign: int) -> tuple[IntentTail, ...]:
+    """The intents of two variants or more."""
+    by_intent: dict[str, dict[str, float]] = {}
+    for query, value in values.items():
+        if query in clusters:
+            by_intent.setdefault(clusters[query], {})[query] = value
+
+    intents = []
+    for intent, variants in by_intent.items():
+        if len(variants) < 2:
+            continue
+        worst_query = min(variants, key=lambda query: (sign * variants[query], query))
+        numbers = list(variants.values())
+        mean = math.fsum(numbers) / len(numbers)
+        spread = max(numbers) - min(numbers)
+        intents.append(IntentTail(intent, len(numbers), mean, variants[worst_query], worst_query, spread))
+    return tuple(sorted(intents, key=lambda each: (-each.spread, each.intent)))
 
 
 def _bounds(measure: str) -> Interval:

@@ -19,6 +19,8 @@ from goldrank.base.machine import fits
 from goldrank.base.notes import Note, from_counts
 from goldrank.data.grades import check_grade
 from goldrank.data.qrels import Grade, Qrels, judgements_fit
+from goldrank.data.query_costs import FIELDS as ABOUT_QUERIES
+from goldrank.data.query_costs import about_query
 from goldrank.data.run import Alternatives, Rankings, Run, check_score
 from goldrank.io import aliases
 from goldrank.io.engines import responses
@@ -155,18 +157,34 @@ def _run_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: By
     """A run from records: one for each document, or for each query with its documents in a list."""
     shape = RecordRows("run", data, lines, source.name, reading.columns)
     if shape.lists is not None:
-        return objects.run_of_lists(shape.lists, data, source.label, shape.position)
+        run = objects.run_of_lists(shape.lists, data, source.label, shape.position)
+        return run.with_facts(about=_about_queries(data, shape))
 
     def read_from(columns: Mapping[str, str]) -> Run:
         chosen = shape.with_ids(columns)
         run = objects.run_from_rows(chosen.rows(), source.label, where=chosen.row_position)
-        return run.with_facts(id_kind="text", notes=(*run.notes, *shape.notes))
+        about = _about_queries(data, chosen)
+        return run.with_facts(id_kind="text", notes=(*run.notes, *shape.notes), about=about)
 
     run = read_from({})
     if shape.is_open:
         alternatives = Alternatives(shape.candidates, read_from, partial(objects.matches, data))
         return run.with_facts(alternatives=alternatives)
     return run
+
+
+def _about_queries(data: Sequence[Any], shape: RecordRows) -> dict[str, dict[str, Any]]:
+    """What records say of their queries beside documents; the first record of a query counts."""
+    about: dict[str, dict[str, Any]] = {}
+    first = next((record for record in data if isinstance(record, Mapping)), {})
+    if not any(name in first for name in ABOUT_QUERIES):
+        return about
+
+    for number, record in enumerate(data):
+        facts = about_query(record)
+        if facts:
+            about.setdefault(shape.query_of(record, number), facts)
+    return about
 
 
 def _qrels_of_records(data: Sequence[Any], lines: Sequence[int] | None, source: ByteSource, reading: Reading) -> Qrels:

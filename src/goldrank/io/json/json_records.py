@@ -237,6 +237,13 @@ class RecordRows:
             return self.position(number)
         return f"{self.position(number)}, {_list_in(self.records[number])}[{index}]"
 
+    def query_of(self, record: Mapping[str, Any], number: int) -> str:
+        """The id of a record's query."""
+        if self.lists is not None:
+            return self.lists.query_of(record, number + 1, self.position(number))
+        value = self._id(record, "query", row_fields(tuple(record)).queries)
+        return ids.as_text(value, "query id", self.position(number))
+
     def rows(self) -> Iterator[tuple[Any, Any, Any]]:
         """Query, document and number of each document."""
         for number, record in enumerate(self.records):

@@ -205,6 +205,10 @@ class IdLists:
         )
         raise InputError("is a list of words, which may be ids or texts", where=where, hint=hint, code="ids-or-texts")
 
+    def query_of(self, row: Any, number: int, where: str) -> str:
+        """The id of a record's question, as `read` finds it."""
+        return self._query(with_span(as_mapping(row, where)), number, where)
+
     def _query(self, record: Mapping[str, Any], number: int, where: str) -> str:
         named = self.columns.named("query", self.thing)
         if named is not None:

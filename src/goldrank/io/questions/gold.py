@@ -10,13 +10,23 @@ from goldrank.base import ids
 from goldrank.base.errors import InputError, MismatchError
 from goldrank.base.notes import Note
 from goldrank.io.questions.cited_answers import from_trec, is_trec_answer
-from goldrank.io.questions.item_reader import FAILED
+from goldrank.io.questions.item_reader import BESIDE, FAILED
 from goldrank.io.records import ItemFields, Records, as_mapping, attributes_of, open_records
 
 _NEEDED = ("references", "evidence", "nuggets", "expected_ids", "answerable", "no_answer")
 _OF_GOLD = (*_NEEDED, "reference", "question")
 _OF_ANSWERS = ("response", "sentences", "cited_ids", "correct")
-_OF_RESULTS = ("retrieved", "retrieved_ids", "scores", "sources", *_OF_ANSWERS, "latency", "latency_ms", "question")
+_OF_RESULTS = (
+    "retrieved",
+    "retrieved_ids",
+    "scores",
+    "sources",
+    *_OF_ANSWERS,
+    "latency",
+    "latency_ms",
+    *BESIDE,
+    "question",
+)
 
 
 def with_gold(

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from goldrank.base import ids
 from goldrank.base.errors import InputError, one_of
 from goldrank.base.notes import Note, from_counts
+from goldrank.data.query_costs import about_query
 from goldrank.data.text_item import CitedSentence, EvidencePlaces, Nugget, Reference, Span, TextItem
 from goldrank.io.objects.field_values import absent
 from goldrank.io.questions import id_groups, text_values
@@ -27,6 +28,8 @@ NULLS = ("error", "empty")
 """Choices for a retrieved text that is null."""
 FAILURES = ("error", "zero", "skip")
 """Choices for questions on which the retriever failed."""
+BESIDE = ("tokens", "cost", "conversation", "turn")
+"""Fields about a question beside its texts."""
 FAILED = "retrieval_error"
 """The field of a record for whose question the retriever failed: {"type": ..., "text": ...}."""
 
@@ -276,6 +279,7 @@ class ItemReader:
             spans,
             where=where,
             latency=_latency(known),
+            about=_about(known),
             answerable=answerable,
             confidence=_first_score(scores),
             nuggets=nuggets,
@@ -347,6 +351,7 @@ class ItemReader:
             _question(known.get("question")),
             where=where,
             latency=_latency(known),
+            about=_about(known),
             answerable=answerable,
             confidence=_first_score(scores),
             sentences=_sentences(known),
@@ -699,6 +704,11 @@ def _question(field: FieldValue | None) -> str:
         hint = "Name the field that holds it with fields={'question': ...} (--map question=...)."
         raise InputError(f"the question is {text_values.shown(field.value)}, not text", where=field.path, hint=hint)
     return field.value
+
+
+def _about(known: Mapping[str, FieldValue]) -> dict[str, Any]:
+    """Tokens, cost, conversation and turn, as far as the record says them."""
+    return about_query({name: known[name].value for name in BESIDE if name in known})
 
 
 def _latency(known: Mapping[str, FieldValue]) -> float | None:
