@@ -102,6 +102,12 @@ def _labels() -> list[tuple[str, str, bool]]:
     return [("a cat sat", "a cat", True), ("a dog", "a cat", False), ("the cat", "a cat", True)]
 
 
+def _mteb() -> Result:
+    from goldrank.suites.mteb import mteb_scores
+
+    return mteb_scores({"q": {"a": 1}}, {"q": {"a": 0.9, "b": 0.8}})
+
+
 KINDS: dict[str, Callable[[], Result]] = {
     "Scores": _scores,
     "ScoresByRun": lambda: goldrank.evaluate(QRELS, Runs(first=FIRST, second=SECOND), ["RR", "P@1"]),
@@ -141,6 +147,7 @@ KINDS: dict[str, Callable[[], Result]] = {
     "BrowseCompScores": lambda: goldrank.browsecomp_scores(
         [{"query_id": "1", "retrieved_docids": ["1"]}], {"1": ["1", "2"]}
     ),
+    "MtebScores": _mteb,
     "ScoreTail": lambda: goldrank.score_tail(_scores(SECOND), target=1.0),
     "CollectionComparison": lambda: goldrank.compare_collections(
         {name: (QRELS, {"first": FIRST, "second": SECOND}) for name in ("one", "two")}, "RR", statistics=FEW

@@ -17,6 +17,7 @@ import pytest
 
 import goldrank
 from goldrank import cli
+from goldrank.agents.files import NAMES as SEARCHES
 from goldrank.conventions import POLICIES
 from goldrank.io.columns import ROLES
 from goldrank.measures import REGISTRY
@@ -129,7 +130,7 @@ def arguments_of(thing: object) -> set[str]:
 @cache
 def callables() -> frozenset[str]:
     """Names that can be called: public ones, measures, methods, classes of the drop-ins and of options."""
-    names = {*goldrank.__all__, *REGISTRY, *vars(builtins)}
+    names = {*goldrank.__all__, *REGISTRY, *SEARCHES, *vars(builtins)}
     for folder in ("compat", "match", "measures", "judging", "data"):
         for path in (places.ROOT / "src" / "goldrank" / folder).rglob("*.py"):
             tree = ast.parse(path.read_text())

@@ -125,6 +125,7 @@ CALLS: dict[str, list[tuple[str, ...]]] = {
     "measures": [(), ("nDCG",), ("--as", "json")],
     "choose": [("rag",)],
     "doctor": [()],
+    "init": [("--queries", TEXTS, "--judged", ONE, "--source", "python x:y")],
     "conformance": [("--dump", f"cases{FILE}.jsonl")],
     "schema": [("record",), ("record", "--check", ONE)],
     "convert": [(ONE, f"converted{FILE}.json"), (ONE, "converted.parquet"), ("qrels.json", "--qrels", "q2.json")],
@@ -208,7 +209,7 @@ def test_nothing_acts(folder, monkeypatch, capsys, name, arguments):
     before = {path: path.stat().st_mtime_ns for path in folder.rglob("*")}
     code = run([*name.split(), *arguments])
     out, err = capsys.readouterr()
-    assert code in {"gate": (0, 1, 4), "schema": (0, 1)}.get(name, (0,)), err
+    assert code in {"gate": (0, 1, 4), "init": (0, 2), "schema": (0, 1)}.get(name, (0,)), err
     assert "Traceback" not in err
     no_harm(err, "standard error")
     if name != "trec_eval":  # whose output is trec_eval's to the byte; see below

@@ -56,7 +56,7 @@ def test_help_has_groups(capsys: Any) -> None:
     places_of = [out.index(f"\n{title.capitalize()}:\n") for title in GROUPS]
     assert places_of == sorted(places_of)
     assert all(f"\n  {name} " in out for name in top_level())
-    assert len(top_level()) == 25
+    assert len(top_level()) == 26
 
 
 @pytest.mark.parametrize("name", sorted({*all_commands(), *top_level()}))

@@ -30,7 +30,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_the_next_gate_works(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command_line(["init", "--engine", "python searching_here:search", "--allow-commands"]) == 0
+    assert command_line(["init", "--source", "python searching_here:search", "--allow-commands"]) == 0
     assert "Next:  goldrank gate qrels.txt current.run" in capsys.readouterr().out
     command = ["gate", "qrels.txt", "current.run", "--rules", "rules.toml", "--baseline", "baseline.json"]
     assert command_line(command) == 0
@@ -49,7 +49,7 @@ def test_the_next_gate_works(folder: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_nothing_is_overwritten(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "rules.toml").write_text('rules = ["P@1: -5%"]\n')
-    options = ["init", "--engine", "python searching_here:search", "--allow-commands", "-m", "AP"]
+    options = ["init", "--source", "python searching_here:search", "--allow-commands", "-m", "AP"]
     assert command_line(options) == 0
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
     assert (folder / "rules.toml").read_text() == 'rules = ["P@1: -5%"]\n'
@@ -68,7 +68,7 @@ def test_an_engine_that_does_not_answer_leaves_the_other_files(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     engine = "http http://127.0.0.1:9/search"
-    assert command_line(["init", "--engine", engine]) == 0
+    assert command_line(["init", "--source", engine]) == 0
     told = capsys.readouterr().out
     assert "not made" in told
     assert "goldrank run queries.tsv --engine engine.toml -o current.run" in told
@@ -77,7 +77,7 @@ def test_an_engine_that_does_not_answer_leaves_the_other_files(
 
 
 def test_a_program_runs_only_if_it_may(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert command_line(["init", "--engine", "python searching_here:search"]) == 0
+    assert command_line(["init", "--source", "python searching_here:search"]) == 0
     assert "runs a program" in capsys.readouterr().out
     assert not (folder / "current.run").exists()
 
@@ -85,7 +85,7 @@ def test_a_program_runs_only_if_it_may(folder: Path, capsys: pytest.CaptureFixtu
 def test_without_judgements_it_says_how_to_get_some(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (folder / "qrels.txt").unlink()
     (folder / "mine.run").write_text("q1 Q0 d1 1 1 x\n")
-    assert command_line(["init", "--engine", "mine.run"]) == 0
+    assert command_line(["init", "--source", "mine.run"]) == 0
     told = capsys.readouterr().out
     assert "there are no judgements yet" in told
     assert "goldrank serve mine.run --queries queries.tsv" in told
@@ -112,7 +112,7 @@ def test_people_are_asked_at_a_terminal(
 
 def test_without_a_terminal_what_lacks_is_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert command_line(["init"]) == 2
-    assert "give --engine" in capsys.readouterr().err
+    assert "give --source" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ SHOWN = 10
 """Queries that are shown where -n does not say how many."""
 
 
-@declared(usual="-m -k -n -o --as --queries --documents")
+@declared(usual="-m -k -o --as --queries --documents")
 @click.argument("inputs", metavar="[QRELS] BEFORE AFTER", nargs=-1, required=True, type=FILE)
 @measures_option
 @k_option

@@ -20,6 +20,8 @@ from goldrank.io.questions.id_groups import HINT, has_groups
 from goldrank.io.sources import open_source
 
 BEGINNING = 1 << 16
+MOST_LINES = 2_000
+"""Lines that show whether a fifth column names groups."""
 _GROUP = rb'\[\s*(?:\[|\{[^{}]*"(?:any_of|all_of|group)"\s*:)'
 _BY_QUERY = re.compile(rb'\s*\{\s*"(?:[^"\\]|\\.)*"\s*:\s*' + _GROUP)
 _FIELD = rb'"(?:expected_ids|expected|reference_context_ids|reference_ids|retrieval_gt|gold_ids|relevant_ids)"\s*:\s*'
@@ -62,12 +64,32 @@ def _beginning(source: Any) -> bytes:
 
 
 def _is_grouped_table(beginning: bytes) -> bool:
-    """Whether the first line has five columns of TREC, or names of columns with `group` among them."""
+    """Whether lines of TREC have a fifth column with groups, or names of columns have `group` among them."""
     line = beginning.partition(b"\n")[0].strip()
-    columns = line.split()
-    if len(columns) == 5 and re.fullmatch(rb"-?\d+", columns[3]) and b"{" not in line:
+    if b"group" in re.split(rb"[,\t]", line.lower()):
         return True
-    return b"group" in re.split(rb"[,\t]", line.lower())
+    return b"{" not in line and _has_groups_of_lines(beginning)
+
+
+def _has_groups_of_lines(beginning: bytes) -> bool:
+    """Whether a fifth column of TREC's lines names groups: a query has several, and one of them several documents.
+
+    A remark that every line has, or that only one has, names none.
+    """
+    lines = [line.split() for line in beginning.splitlines()[:MOST_LINES]]
+    if not lines or len(lines[0]) != 5:
+        return False
+
+    groups: dict[bytes, dict[bytes, list[bytes]]] = {}
+    for columns in lines:
+        if len(columns) == 5 and re.fullmatch(rb"-?\d+", columns[3]):
+            query, _, doc, _, group = columns
+            groups.setdefault(query, {}).setdefault(group, []).append(doc)
+    for of_query in groups.values():
+        docs = [doc for members in of_query.values() for doc in members]
+        if len(set(docs)) == len(docs) and 1 < len(of_query) < len(docs):
+            return True
+    return False
 
 
 def _of_json(source: Path) -> Groups:

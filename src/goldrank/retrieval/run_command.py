@@ -12,6 +12,17 @@ from goldrank.cli.commands import option
 from goldrank.cli.options import FILE, k_option, one_number
 from goldrank.cli.output import Output, export_options
 
+allow_commands_option = option(
+    "--allow-commands", is_flag=True, help="Let an engine file run the program or function that it names."
+)
+allow_private_option = option(
+    "--allow-private",
+    "private_hosts",
+    multiple=True,
+    metavar="HOST",
+    help="Let engines be at a private address; this machine is always allowed. May be repeated.",
+)
+
 
 @declared(usual="--engine -o -k --max-failures --allow-commands --quiet")
 @click.argument("queries", type=FILE)
@@ -20,9 +31,8 @@ from goldrank.cli.output import Output, export_options
 @k_option
 @option("--max-failures", default="0%", show_default=True, metavar="SHARE",
         help="Exit with 0 if at most this share of the queries failed.")  # fmt: skip
-@option("--allow-commands", is_flag=True, help="Let an engine file run the program or function that it names.")
-@option("--allow-private", "private_hosts", multiple=True, metavar="HOST",
-        help="Let engines be at a private address; this machine is always allowed. May be repeated.")  # fmt: skip
+@allow_commands_option
+@allow_private_option
 @option("--restart", is_flag=True, help="Forget what was answered before the last stop.")
 @export_options
 def command(

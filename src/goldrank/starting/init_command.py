@@ -10,8 +10,9 @@ import click
 
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
-from goldrank.cli.options import FILE, one_measure
+from goldrank.cli.options import FILE, measures_option, one_measure, queries_option
 from goldrank.cli.output import Output, notes_options
+from goldrank.retrieval.run_command import allow_commands_option, allow_private_option
 
 if TYPE_CHECKING:
     from goldrank.starting.project import Project
@@ -21,26 +22,26 @@ USUAL_QRELS = ("qrels.txt", "qrels.tsv", "qrels.csv", "judgements.qrels")
 FOLDER = "."
 
 
-@declared(usual="--queries --qrels --engine -m --allow-commands")
-@option("--queries", type=FILE, metavar="FILE", help="The queries: ids and texts.")
-@option("--qrels", type=FILE, metavar="FILE", help="The judgements; '' if there are none yet.")
+@declared(usual="--queries --judged --source -m --allow-commands")
+@queries_option
+@option("--judged", type=FILE, metavar="FILE", help="The judgements; '' if there are none yet.")
 @option(
-    "--engine",
+    "--source",
     metavar="TEXT",
     help="What returns results: a kind and an address ('elasticsearch http://localhost:9200/products/_search'), "
     "'python MODULE:FUNCTION', 'command PROGRAM', an engine file, or a run.",
 )
-@option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="What must not drop.")
-@option("--allow-commands", is_flag=True, help="Let the engine file run the program or function that it names.")
-@option("--allow-private", multiple=True, metavar="HOST", help="Let the engine be at a private address.")
+@measures_option
+@allow_commands_option
+@allow_private_option
 @notes_options
 def command(
     queries: str | None,
-    qrels: str | None,
-    engine: str | None,
+    judged: str | None,
+    source: str | None,
     measures: tuple[str, ...],
     allow_commands: bool,
-    allow_private: tuple[str, ...],
+    private_hosts: tuple[str, ...],
     output: Output,
 ) -> None:
     """Begin a gate: write rules.toml, an engine file, a workflow for CI and a first baseline into this folder.
@@ -53,14 +54,14 @@ def command(
 
     questions = (
         _Question("--queries", "File of queries", usual_file(FOLDER, USUAL_QUERIES)),
-        _Question("--qrels", "File of judgements (empty: none)", usual_file(FOLDER, USUAL_QRELS), can_be_empty=True),
-        _Question("--engine", "Engine: kind and address, an engine file, or a run", ""),
+        _Question("--judged", "File of judgements (empty: none)", usual_file(FOLDER, USUAL_QRELS), can_be_empty=True),
+        _Question("--source", "Engine: kind and address, an engine file, or a run", ""),
         _Question("--measure", "Measure that must not drop", "nDCG@10"),
     )
-    from_options = (queries, qrels, engine, one_measure(measures))
+    from_options = (queries, judged, source, one_measure(measures))
     answers = [_answer(text, question) for text, question in zip(from_options, questions, strict=True)]
     project = Project(FOLDER, *answers)
-    outcomes = list(project.write(allow_commands=allow_commands, allow_private=allow_private))
+    outcomes = list(project.write(allow_commands=allow_commands, allow_private=private_hosts))
     rows = [[outcome.path, outcome.happened, outcome.why] for outcome in outcomes]
     parts: list[Part] = [Table(Head.texts("file", "", "why"), rows)]
     parts += map(Sentence, _following(project, outcomes[-1].happened))
