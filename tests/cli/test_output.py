@@ -43,7 +43,7 @@ CALLS = {
     "conformance": ["conformance", "--dump", "cases.jsonl"],
     "schema": ["schema", "record"],
     "run": ["run", "asked.tsv", "--engine", "engine.toml", "-o", "new.run", "--allow-commands"],
-    "init": ["init", "--queries", "asked.tsv", "--judged", QRELS, "--source", BM25],
+    "init": ["init", "--queries", "asked.tsv", "--judgement-file", QRELS, "--source", BM25],
     "convert": ["convert", BM25, "bm25.json"],
     "judgements from-clicks": [
         "judgements", "from-clicks", "clicks.jsonl", "-o", "judged.json", "--min-views", "0",

@@ -79,7 +79,7 @@ EXAMPLES: dict[str, tuple[str, ...]] = {
     "conformance": ('conformance --command "node my_metric.mjs"', "conformance --dump cases.jsonl"),
     "schema": ("schema record", "schema record --check records.jsonl"),
     "run": ("run queries.tsv --engine engine.toml -o new.run",),
-    "init": ("init --queries queries.tsv --judged qrels.txt --source current.run -m nDCG@10",),
+    "init": ("init --queries queries.tsv --judgement-file qrels.txt --source current.run -m nDCG@10",),
     "demo": ("demo", "demo --write here"),
 }
 

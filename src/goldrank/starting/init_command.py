@@ -22,9 +22,9 @@ USUAL_QRELS = ("qrels.txt", "qrels.tsv", "qrels.csv", "judgements.qrels")
 FOLDER = "."
 
 
-@declared(usual="--queries --judged --source -m --allow-commands")
+@declared(usual="--queries --judgement-file --source -m --allow-commands")
 @queries_option
-@option("--judged", type=FILE, metavar="FILE", help="The judgements; '' if there are none yet.")
+@option("--judgement-file", type=FILE, metavar="FILE", help="The judgements; '' if there are none yet.")
 @option(
     "--source",
     metavar="TEXT",
@@ -37,7 +37,7 @@ FOLDER = "."
 @notes_options
 def command(
     queries: str | None,
-    judged: str | None,
+    judgement_file: str | None,
     source: str | None,
     measures: tuple[str, ...],
     allow_commands: bool,
@@ -54,11 +54,13 @@ def command(
 
     questions = (
         _Question("--queries", "File of queries", usual_file(FOLDER, USUAL_QUERIES)),
-        _Question("--judged", "File of judgements (empty: none)", usual_file(FOLDER, USUAL_QRELS), can_be_empty=True),
+        _Question(
+            "--judgement-file", "File of judgements (empty: none)", usual_file(FOLDER, USUAL_QRELS), can_be_empty=True
+        ),
         _Question("--source", "Engine: kind and address, an engine file, or a run", ""),
         _Question("--measure", "Measure that must not drop", "nDCG@10"),
     )
-    from_options = (queries, judged, source, one_measure(measures))
+    from_options = (queries, judgement_file, source, one_measure(measures))
     answers = [_answer(text, question) for text, question in zip(from_options, questions, strict=True)]
     project = Project(FOLDER, *answers)
     outcomes = list(project.write(allow_commands=allow_commands, allow_private=private_hosts))
