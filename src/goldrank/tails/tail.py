@@ -141,13 +141,10 @@ class ScoreTail(Result):
             heads += Head.numbers("target", "reach it", within)
 
         shown: list[Part] = [Sentence(self.words), Table(heads, rows, "Tails")]
-        for tail in self.of:
-            worst: list[Cells] = [[each.query, each.value] for each in tail.worst]
-            heads = [*Head.names("query"), *Head.numbers(tail.measure)]
-            shown.append(Table(heads, worst, f"Worst queries, {tail.measure}"))
-
-            if tail.intents:
-                shown.append(_intents(tail))
+        first = self.of[0]
+        worst: list[Cells] = [[each.query, each.value] for each in first.worst]
+        shown.append(Table([*Head.names("query"), *Head.numbers(first.measure)], worst, "Worst queries"))
+        shown += [_intents(tail) for tail in self.of if tail.intents]
 
         return [*shown, *note_sentences(self.notes)]
 
