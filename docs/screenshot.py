@@ -1,4 +1,4 @@
-"""Makes the pictures of README and docs/gallery.md from data that goldrank ships: `python docs/screenshot.py [NAME ...]`.
+"""Makes the pictures of README and docs/gallery.md from shipped data: `python docs/screenshot.py [NAME ...]`.
 
 Needs playwright and chromium. Every picture is the top of a page that commands write; `--dark`, `--width 640` and
 `--to FOLDER` make other pictures of the same pages to look at. docs/explorer_pictures.py has those of `goldrank serve`.
@@ -56,18 +56,15 @@ def leaderboard() -> None:
     """Twelve systems: three kinds of words, two ways to score, whole texts or titles."""
     data = demo.load()
     questions = {query: fields["text"] for query, fields in data["queries"].items()}
-    titles = {doc: demo.title(text) for doc, text in data["documents"].items()}
+    parts = {"text": data["documents"], "title": {doc: demo.title(text) for doc, text in data["documents"].items()}}
     words = {"words": retrievers.plain_words, "stems": retrievers.stems, "letters": trigrams}
     scorers = {"bm25": retrievers.bm25, "overlap": retrievers.overlap}
     names = []
 
     for spelling, cut in words.items():
         for scorer, score in scorers.items():
-            for part in ("text", "title"):
-                documents = {
-                    doc: text if part == "text" else demo.title(text) for doc, text in data["documents"].items()
-                }
-                rankings = retrievers.Retriever(cut, score).search(questions, documents, depth=10)
+            for part in parts:
+                rankings = retrievers.Retriever(cut, score).search(questions, parts[part], depth=10)
                 names.append(f"{scorer}-{spelling}-{part}")
                 Run(rankings).save(f"{names[-1]}.run")
 

@@ -1,7 +1,7 @@
 """Intervals: one method for the difference of two systems, and one for the mean of one system.
 
 Both are closed forms, without random numbers, chosen by how often they hold the truth on skewed, tied and rare
-differences (docs/comparing.md has the tables). Where few queries differ, **pseudo-queries** are added: one as far up
+differences (docs/statistics.md has the tables). Where few queries differ, **pseudo-queries** are added: one as far up
 and one as far down as the measure, or the largest difference, reaches. They say what the data cannot: that a query
 outside the sample may differ. Clusters and weights change the variance and its freedom, and nothing else.
 """
