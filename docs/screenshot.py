@@ -139,7 +139,7 @@ def rag() -> None:
 
 
 PICTURES = {
-    "compare": Picture(compare, "compare.html", 900),
+    "compare": Picture(compare, "compare.html", 700),
     "leaderboard": Picture(leaderboard, "leaderboard.html", 1_000),
     "history": Picture(history, "history.html", 900),
     "stages": Picture(stages, "stages.html", 900),
