@@ -102,7 +102,7 @@ def main(wheel: Path) -> None:
         "# How long the first steps take\n\n"
         "**How long does it take until I see a first number?** Every step is timed in an empty folder with an empty "
         "home:\n\n```\npython benchmarks/first_minutes.py WHEEL\n```\n\n"
-        "The lines of users are those of the [table of the README](../README.md#i-have-this-i-want-that).\n\n"
+        "The lines of users come from the [table of the README](../README.md#i-have-this-i-want-that).\n\n"
         f"The machine: {os.cpu_count()} cores, {gigabytes}Python {sys.version.split()[0]}. "
         f"Its load was {load[0]:.1f} before,\n"
         f"{load[1]:.1f} between and {load[2]:.1f} after. "

@@ -143,8 +143,8 @@ from goldrank.referee.reading import Signature as Signature
 from goldrank.referee.verdicts import ConformanceReport as ConformanceReport
 from goldrank.report.show import show as show
 from goldrank.retrieval.churn import Churn as Churn
-from goldrank.retrieval.churn import JudgeNext as JudgeNext
 from goldrank.retrieval.churn import JudgedChange as JudgedChange
+from goldrank.retrieval.churn import JudgeNext as JudgeNext
 from goldrank.retrieval.churn import JudgingStep as JudgingStep
 from goldrank.retrieval.churn import LatencyShift as LatencyShift
 from goldrank.retrieval.churn import QueryChurn as QueryChurn
