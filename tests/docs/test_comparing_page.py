@@ -9,7 +9,7 @@ import numpy as np
 import places
 import pytest
 
-from goldrank import compare, demo, evaluate
+from goldrank import compare, demo, evaluate, show
 from goldrank.cli import run as command
 from goldrank.comparison.worth import document_worth
 from goldrank.measures import parse
@@ -66,18 +66,16 @@ def test_the_examples_of_a_slice_and_of_an_unclear_row(capsys):
     assert command(shlex.split(line)) == 0
     assert "but not where kind is overview" in capsys.readouterr().err
     assert "but not where kind is overview" in PAGE
-    first, second = re.search(r"So it is with `(.*)` and `(.*)`", PAGE).groups()
+    first, second = re.search(r"`(demo/\S+)` and `(demo/\S+)` are an example", PAGE).groups()
     assert compare("demo/household.qrels", [first, second], "nDCG@10").pair.verdict == "unclear"
 
 
 def test_forms_in_python():
-    (line,) = re.findall(r"`(from goldrank import show)`", PAGE)
-    names = {}
-    exec(line, names)
-    found = compare(demo.load()["qrels"], demo.runs(), "nDCG@10")
-    listed = re.findall(r'"(\w+)"', PAGE.split(line)[1].split("`found.save")[0])
+    comparison = compare(demo.load()["qrels"], demo.runs(), "nDCG@10")
+    told = PAGE[PAGE.index("`comparison.show(") : PAGE.index("`comparison.save(")]
+    listed = re.findall(r'"(\w+)"', told)
     assert len(listed) == 6
-    assert len({names["show"](found, form) for form in listed}) == 6
+    assert len({show(comparison, form) for form in listed}) == 6
 
 
 def test_the_words_are_those_of_the_code():
