@@ -53,13 +53,14 @@ class NativeBuild(BuildHookInterface):
             py_limited_api=limited,
             extra_compile_args=[] if os.name == "nt" else ["-O2", "-ffp-contract=off"],
         )
-        command = Distribution({"ext_modules": [extension], "package_dir": {"": "src"}}).get_command_obj("build_ext")
         self._temporary = tempfile.TemporaryDirectory()
-        command.inplace = in_place
-        command.build_lib = command.build_temp = self._temporary.name
-        command.force = True
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # setuptools warns of its own commands, which are not what is used here
+            distribution = Distribution({"ext_modules": [extension], "package_dir": {"": "src"}})
+            command = distribution.get_command_obj("build_ext")
+            command.inplace = in_place
+            command.build_lib = command.build_temp = self._temporary.name
+            command.force = True
             command.ensure_finalized()
             command.run()
-        return str(command.get_outputs()[0])
+            return str(command.get_outputs()[0])

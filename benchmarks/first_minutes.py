@@ -100,9 +100,9 @@ def main(wheel: Path) -> None:
     gigabytes = f"{int(memory[1]) / 1e6:.0f} GB, " if memory else ""
     print(
         "# How long the first steps take\n\n"
-        "For people who want to know what to expect: every step to a first number, timed in an empty folder with an "
-        "empty home. Made\nby `python benchmarks/first_minutes.py WHEEL`; the lines of users are those of the\n"
-        "[table of six kinds of users](../README.md#five-minutes-for-each-kind-of-user).\n\n"
+        "**How long does it take until I see a first number?** Every step is timed in an empty folder with an empty "
+        "home:\n\n```\npython benchmarks/first_minutes.py WHEEL\n```\n\n"
+        "The lines of users come from the [table of the README](../README.md#i-have-this-i-want-that).\n\n"
         f"The machine: {os.cpu_count()} cores, {gigabytes}Python {sys.version.split()[0]}. "
         f"Its load was {load[0]:.1f} before,\n"
         f"{load[1]:.1f} between and {load[2]:.1f} after. "

@@ -1,6 +1,6 @@
 """How right the statistics are, by simulation: python benchmarks/statistics.py [--rounds N] [TABLE ...]
 
-Prints the tables of docs/comparing.md, each with its number of rounds and the largest error that chance leaves in it.
+Prints the tables of docs/statistics.md, each with its number of rounds and the largest error that chance leaves in it.
 Seeds are fixed. Each table is one function of `simulations.py`. `python benchmarks/statistics.py second` prints the
 figures that verdicts were changed for, before and now (`second_look.py`).
 """

@@ -34,8 +34,13 @@ FAMILIES = {
 
 
 INTRODUCTION = [
-    "For everybody who chooses a measure, or reads its values. `goldrank choose` recommends measures, and",
-    "`goldrank measures NAME` shows what is here.",
+    "**Which measure do I need, and what does it count?** The first command recommends measures, the second explains",
+    "one:",
+    "",
+    "```",
+    "goldrank choose rag",
+    "goldrank measures nDCG@10",
+    "```",
     "",
     "* Where nothing else is said, values are from 0 to 1, higher is better, and the mean over queries is reported.",
     "* `rel` is the lowest grade that counts as relevant.",

@@ -96,7 +96,8 @@ def commands(command: click.Command, path: str) -> list[str]:
 def stub() -> str:
     """`goldrank/__init__.pyi`: every public name, imported from where it is."""
     homes = goldrank.PUBLIC | public_names()
-    imports = sorted(f"from {module} import {name} as {name}" for name, module in homes.items())
+    named = sorted((module, name[0].islower(), name.lower(), name) for name, module in homes.items())  # ruff's order
+    imports = [f"from {module} import {name} as {name}" for module, _, _, name in named]
     exported = [f'    "{name}",' for name in sorted((*homes, "__version__"))]
     heading = "# Written by `make names`; the tables are in __init__.py and in the __init__.py of each satellite."
     return "\n".join([heading, *imports, "", "__version__: str", "__all__ = [", *exported, "]", ""])

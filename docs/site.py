@@ -37,22 +37,43 @@ COMPANIONS = {
 """Pages that live elsewhere in the repository, and where the site has them."""
 
 GROUPS = {
-    "Start": ["index.md", "install.md", "first_commands.md", "getting_in_and_out.md", "cookbook.md", "examples.md"],
-    "Tutorials": ["users/*"],
-    "Concepts": ["concepts.md", "which_number.md", "comparing.md", "planning.md", "interleaving.md"],
-    "Texts and RAG": ["texts.md", "texts_inputs.md", "matching.md", "judges.md", "now.md"],
-    "Tasks": ["engines.md", "gate.md", "history.md", "fusion.md", "explorer.md", "recommenders.md", "arrays.md"],
-    "Large data": ["scale.md", "spark.md"],
-    "Other tools": ["any_language.md", "migrating.md", "trec_eval.md", "seeds.md", "seeds_*.md"],
+    "Start": [
+        "index.md",
+        "install.md",
+        "first_commands.md",
+        "users/*",
+        "tour.md",
+        "gallery.md",
+        "cookbook.md",
+        "examples.md",
+    ],
+    "Decide": ["comparing.md", "planning.md", "gate.md", "history.md", "fusion.md", "interleaving.md"],
+    "Understand": ["explorer.md", "texts.md", "matching.md", "now.md", "recommenders.md"],
+    "Trust": ["concepts.md", "which_number.md", "trec_eval.md", "judges.md", "promises.md"],
+    "Connect": [
+        *(
+            "getting_in_and_out.md",
+            "engines.md",
+            "any_language.md",
+            "texts_inputs.md",
+            "arrays.md",
+            "scale.md",
+            "spark.md",
+        ),
+        *("migrating.md", "moved.md", "seeds.md", "seeds_*.md"),
+    ],
     "Measures": ["measures.md", "measures/*"],
     "Commands": ["commands/index.md", "commands/*"],
-    "Python": ["api/index.md", "api/types.md", "api/*"],
+    "Python": ["api/index.md", "api/types.md", "api/*", "errors.md"],
+    "Theory": ["statistics.md", "how_it_works.md"],
     "Project": [
-        *("architecture.md", "how_it_works.md", "promises.md", "errors.md", "contributing.md", "changes.md"),
-        *("results.md", "security.md", "first_minutes.md"),
+        *("architecture.md", "contributing.md", "changes.md", "results.md", "first_minutes.md", "security.md"),
     ],
 }
-"""The menu. A name that is not there is passed over, and a page that no group has comes last."""
+"""The menu, by what people want. A name that is not there is passed over, and a page that no group has comes last."""
+
+BUILD = ("Measures", "Commands", "Python")
+"""Groups that stand together under "Build" in the menu."""
 
 SEPARATOR = r"[\s\-_,:!=\[\]()\"'`/@{}]+"
 """Between words that search finds: `reciprocal_rank` is found for each of its words."""
@@ -138,6 +159,20 @@ def menu(pages: list[str]) -> list[dict[str, list[str]]]:
     return [{title: listed} for title, listed in {**groups, "More": list(left)}.items() if listed]
 
 
+def nested(groups: list[dict[str, list[str]]]) -> list[dict[str, object]]:
+    """The groups as the site shows them: those of `BUILD` under one title, where the first of them was."""
+    shown: list[dict[str, object]] = []
+    parts: list[dict[str, list[str]]] = []
+    for group in groups:
+        if not group.keys() & set(BUILD):
+            shown.append(dict(group))
+            continue
+        if not parts:
+            shown.append({"Build": parts})
+        parts.append(group)
+    return shown
+
+
 def settings(source: Path, target: Path, pages: list[str]) -> str:
     """mkdocs.yml; JSON is YAML."""
     palette = [
@@ -179,7 +214,7 @@ def settings(source: Path, target: Path, pages: list[str]) -> str:
                 "links": {"anchors": "warn", "unrecognized_links": "warn"},
                 "nav": {"omitted_files": "warn"},
             },
-            "nav": menu(pages),
+            "nav": nested(menu(pages)),
         }
     )
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import Any
 
-__version__ = "1.0.0rc1"
+__version__ = "1.0.0rc2"
 
 PUBLIC = {
     "evaluate": "goldrank.evaluation.rankings",

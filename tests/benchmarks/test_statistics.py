@@ -1,4 +1,4 @@
-"""The simulations of docs/comparing.md: tables of the right shape, the same each time. No figures are asserted."""
+"""The simulations of docs/statistics.md: tables of the right shape, the same each time. No figures are asserted."""
 
 import importlib.util
 import subprocess

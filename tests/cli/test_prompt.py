@@ -18,7 +18,7 @@ from terminal import seen_on_a_terminal
 
 from goldrank import evaluate
 from goldrank.base.errors import OptionError
-from goldrank.cli import GROUPS, all_commands, group, inputs, run, top_level
+from goldrank.cli import GROUPS, TITLES, all_commands, group, inputs, run, top_level
 from goldrank.cli.examples import EXAMPLES
 from goldrank.cli.nouns import split_at_commas
 from goldrank.io.sources import open_source
@@ -53,7 +53,7 @@ def test_measures_with_commas(files: list[str], capsys: Any) -> None:
 def test_help_has_groups(capsys: Any) -> None:
     assert run(["--help"]) == 0
     out = capsys.readouterr().out
-    places_of = [out.index(f"\n{title.capitalize()}:\n") for title in GROUPS]
+    places_of = [out.index(f"\n{TITLES.get(title, title.capitalize())}:\n") for title in GROUPS]
     assert places_of == sorted(places_of)
     assert all(f"\n  {name} " in out for name in top_level())
     assert len(top_level()) == 26

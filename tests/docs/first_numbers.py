@@ -28,10 +28,10 @@ NUMBERS = {
 
 
 def lines() -> dict[str, list[str]]:
-    """By kind of user, the lines of the table's second column: commands, and expressions of Python."""
-    (table,) = re.findall(r"^\| you have \|.*\n\|[-|]+\n((?:\|.*\n)+)", README.read_text("utf-8"), flags=re.MULTILINE)
+    """By kind of user, the lines of the table's third column: commands, and expressions of Python."""
+    (table,) = re.findall(r"^\| I have \|.*\n\|[-|]+\n((?:\|.*\n)+)", README.read_text("utf-8"), flags=re.MULTILINE)
     rows = [[cell.strip() for cell in row.strip("| ").split(" | ")] for row in table.splitlines()]
-    return {row[0]: re.findall(r"`(goldrank.*?)`", row[1]) for row in rows}
+    return {row[0]: re.findall(r"`(goldrank.*?)`", row[2]) for row in rows}
 
 
 def as_python(line: str) -> str:

@@ -55,10 +55,10 @@ OFTEN, AGAIN = (default(goldrank.run_retriever, name) for name in ("concurrency"
 PLAIN = goldrank.Rules("AP: -1%")
 SET = PLAIN.statistics
 SAID = [
-    ("docs/comparing.md", f"It is exact where at most {flips.EXACT_UP_TO} queries differ"),
+    ("docs/statistics.md", f"It is exact where at most {flips.EXACT_UP_TO} queries differ"),
     ("docs/comparing.md", f"Below {intervals.FEWEST_CLUSTERS} clusters there is no verdict"),
     ("docs/comparing.md", f"below {intervals.FEW_CLUSTERS} a warning"),
-    ("docs/comparing.md", f"From {MOST_BOUNDED:,} rows times queries on, extreme judgements are not tried"),
+    ("docs/statistics.md", f"From {MOST_BOUNDED:,} rows times queries on, extreme judgements are not tried"),
     ("docs/comparing.md", f"What does not fit into {comparison_page.MOST_BYTES / 1e6:.0f} MB is left out"),
     ("docs/interleaving.md", f"With fewer than {word(intervals.FEWEST_CLUSTERS)} users there is no verdict"),
     ("docs/gate.md", f"up to {holes.ALL_WAYS_UP_TO} unjudged documents a query"),
@@ -73,8 +73,8 @@ SAID = [
     ("docs/gate.md", f"`unjudged` (`{SET.unjudged}`, `ignore`)"),
     ("docs/gate.md", f"`worst` ({PLAIN.worst})"),
     ("docs/history.md", f"each waits for the other, up to {history_file.LOCK_TIMEOUT:.0f} seconds"),
-    ("docs/judges.md", f"more than {percent(ppi.GUARD - 1)} wider than that of people alone"),
-    ("docs/judges.md", f"(Success@k) below {ppi.LEAST_BINARY} judged queries"),
+    ("docs/judges.md", f"more than {percent(ppi.GUARD - 1)} wider than from people alone"),
+    ("docs/judges.md", f"(Success@k) has fewer than {ppi.LEAST_BINARY} judged queries"),
     ("docs/judges.md", f"**Fewer than {ppi.LEAST_UNITS} judged queries**"),
     ("docs/judges.md", f"below {ppi.LEAST_RHO}, less than a tenth"),
     ("docs/judges.md", f"Draw within {word(strata.COUNT)} groups of these"),

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+import goldrank
+
 pytest.importorskip("hatchling")
 ROOT = Path(__file__).parents[2]
 HOME = "https://example.org/somebody/goldrank"
@@ -39,3 +41,16 @@ def test_elsewhere_the_readme_is_as_it_is():
     told = metadata("")
     assert told["readme"]["text"] == (ROOT / "README.md").read_text(encoding="utf-8")
     assert "urls" not in told
+
+
+def test_the_version_is_the_same_everywhere():
+    told = metadata("")
+    assert told["version"] == goldrank.__version__
+    assert f"\nversion: {goldrank.__version__}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## {goldrank.__version__}" in (ROOT / "CHANGES.md").read_text(encoding="utf-8")
+
+
+def test_the_plugin_of_pytest_is_classified():
+    told = metadata("")
+    assert "pytest11" in told["entry-points"]
+    assert "Framework :: Pytest" in told["classifiers"]

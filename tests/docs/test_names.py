@@ -15,8 +15,11 @@ from goldrank.cli import group
 from goldrank.cli.commands import options_of
 
 FOLDERS = (".", "docs", "docs/users", "examples")
-PAGES = sorted(page for folder in FOLDERS for page in (places.ROOT / folder).glob("*.md") if page.name != "CHANGES.md")
-OF_OTHERS = {"--group", "--always", "--dirty", "--abbrev", "--query", "--reformat", "--fast"}
+OF_THE_PAST = ("CHANGES.md", "moved.md")
+PAGES = sorted(
+    page for folder in FOLDERS for page in (places.ROOT / folder).glob("*.md") if page.name not in OF_THE_PAST
+)
+OF_OTHERS = {"--no-deps", "--group", "--always", "--dirty", "--abbrev", "--query", "--reformat", "--fast"}
 """Options of pip, git, djlint and a made-up program, and a shortened one of trec_eval."""
 OF_PYTEST = ("--goldrank-rules", "--goldrank-baseline", "--goldrank-db", "--goldrank-update")
 SPAN = re.compile(r"`([^`\n]+)`")

@@ -33,8 +33,9 @@ def outputs(notebook: Any) -> list[str]:
     return shown
 
 
-def test_there_are_four():
+def test_there_are_six():
     names = {"compare_two_retrievers", "rag_chunking_sweep", "judge_and_correct", "recommender"}
+    names |= {"stages_and_agents", "training_loop"}
     assert {path.stem for path in NOTEBOOKS} == names
 
 

@@ -1,4 +1,4 @@
-"""What README shows works as it is printed."""
+"""What README and docs/tour.md show works as it is printed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ import pytest
 import goldrank
 from goldrank.cli import run as command
 
-README = (places.ROOT / "README.md").read_text()
+README = (places.ROOT / "README.md").read_text(encoding="utf-8")
+TOUR = (places.ROOT / "docs" / "tour.md").read_text(encoding="utf-8")
+MOST_LINES = 120
+"""A screen and a half, with the tables."""
 
 
 @pytest.fixture
@@ -26,6 +29,8 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = {"q1": {"d1": 1.0, "d2": 0.5}, "q2": {"d1": 2.0}}
     goldrank.read_qrels(qrels).save("qrels.txt")
     goldrank.read_run(run).save("run.txt")
+    for name in ("old.run", "new.run"):
+        goldrank.read_run(run).save(name)
     goldrank.read_run(run).save("dense.parquet")
     Path("bm25.run.gz").write_bytes(gzip.compress(Path("run.txt").read_bytes()))
     Path("rag.jsonl").write_text(json.dumps({"retrieved": ["a b", "c d"], "references": ["c d"]}) + "\n")
@@ -34,7 +39,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("files", "registry")
 def test_tour() -> None:
-    (code,) = re.findall(r"```python\n(.*?)```", README, flags=re.DOTALL)
+    (code,) = re.findall(r"```python\n(.*?)```", TOUR, flags=re.DOTALL)
     assert len(code.splitlines()) < 40
     names: dict[str, object] = {}
     exec(code, names)
@@ -44,32 +49,44 @@ def test_tour() -> None:
     assert goldrank.evaluate("qrels.txt", "run.txt", "Early").per_query["Early"] == {"q1": 1 / 3, "q2": 1 / 3}
 
 
-STORY = README[README.index("## From engine to verdict") : README.index("## Any language")]
+def blocks(text: str) -> str:
+    """The blocks of a page that are of no language, without their fences."""
+    found = re.findall(r"^```(\w*)\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    return "\n".join(block for language, block in found if not language)
 
 
 def shown_commands(text: str) -> list[str]:
-    """The commands of a text, without their comments."""
-    whole_lines = text.replace("\\\n    ", "")
-    return re.findall(r"^\$ goldrank (.*?)(?:\s+#.*)?$", whole_lines, flags=re.MULTILINE)
-
-
-def test_the_way_from_engine_to_verdict_is_that_of_its_page() -> None:
-    """tests/docs/test_engines_page.py goes that way."""
-    page = (places.ROOT / "docs" / "engines.md").read_text(encoding="utf-8")
-    commands = shown_commands(STORY)
-    assert len(commands) == 8
-    for line in commands:
-        assert f"\n    goldrank {line}\n" in page, line
+    """The commands of goldrank in a page's blocks of code, without their comments."""
+    return re.findall(r"^(?:\$ )?goldrank (.*?)(?:\s+#.*)?$", blocks(text), flags=re.MULTILINE)
 
 
 @pytest.mark.usefixtures("files")
 def test_commands(capsys: pytest.CaptureFixture[str]) -> None:
-    lines = shown_commands(README.replace(STORY, ""))
-    assert len(lines) >= 4
+    lines = shown_commands(TOUR)
+    assert len(lines) >= 12
     for line in lines:
         for part in line.split(" && goldrank "):
             assert command(shlex.split(part)) == 0, line
     assert "nDCG@10" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("files")
+def test_the_first_three_commands(capsys: pytest.CaptureFixture[str]) -> None:
+    demo, serve, compare = shown_commands(README)
+    assert command(shlex.split(demo)) == 0
+    assert "bm25 is better than overlap" in capsys.readouterr().out
+    assert command([*shlex.split(serve), "-o", "pages"]) == 0  # as files: it would wait for a browser
+    assert Path("pages/index.html").stat().st_size > 500
+    assert command(shlex.split(compare)) == 0
+    assert "<title>" in Path("report.html").read_text("utf-8")
+
+
+def test_the_readme_is_short_and_claims_no_package_that_is_not_there() -> None:
+    assert len(README.splitlines()) <= MOST_LINES
+    code = blocks(README)
+    assert f"goldrank-{goldrank.__version__}-" in code
+    assert re.findall(r"pip install (\S+)", code) == ["'.[serve]'", f"'goldrank-{goldrank.__version__}-....whl[serve]'"]
+    assert "goldrank is not on the Python Package Index yet" in README
 
 
 def test_every_kind_of_user_gets_the_right_number(

@@ -77,12 +77,37 @@ def test_every_page_with_code_is_read_by_a_test() -> None:
 def test_a_page_in_no_group_is_under_more(site: ModuleType) -> None:
     menu = site.menu(["index.md", "brand_new.md", "measures.md", "measures/p.md", "users/new.md", "api/index.md"])
     assert menu == [
-        {"Start": ["index.md"]},
-        {"Tutorials": ["users/new.md"]},
+        {"Start": ["index.md", "users/new.md"]},
         {"Measures": ["measures.md", "measures/p.md"]},
         {"Python": ["api/index.md"]},
         {"More": ["brand_new.md"]},
     ]
+
+
+def test_measures_commands_and_python_stand_under_build(site: ModuleType) -> None:
+    groups = [{"Start": ["a"]}, {"Measures": ["m"]}, {"Python": ["p"]}, {"Theory": ["t"]}]
+    build = {"Build": [{"Measures": ["m"]}, {"Python": ["p"]}]}
+    assert site.nested(groups) == [{"Start": ["a"]}, build, {"Theory": ["t"]}]
+
+
+OPENING = 1_200
+"""Characters of a page that a reader sees first."""
+
+
+COLLECTIONS = ("cookbook", "first_commands")
+"""Pages that are lists of questions."""
+OPENING_PAGES = sorted(page for page in DOCS.glob("*.md") if page.stem not in COLLECTIONS)
+
+
+@pytest.mark.parametrize("page", OPENING_PAGES, ids=lambda page: page.stem)
+def test_a_page_opens_with_a_question_and_a_command(page: Path) -> None:
+    opening = page.read_text(encoding="utf-8")[:OPENING]
+    first = opening.partition("\n\n")
+    assert "?" in first[0] + first[2].partition("\n\n")[0], (
+        "the title, or the first paragraph, asks what the reader asks"
+    )
+    assert re.search(r"`(goldrank|python|make) |^(\$ |    )?goldrank |^```", opening, re.MULTILINE), "a command or code"
+    assert "tests/" not in opening.partition("\n## ")[0][:600], "which test runs a page stands at its end"
 
 
 def test_every_page_is_in_the_menu_once(site: ModuleType, tree: dict[str, Any]) -> None:

@@ -114,8 +114,17 @@ class SearchScores(Result):
         return self.scores.mean
 
     def reached(self, name: str) -> tuple[float, float]:
-        """Of "searches_to_first" or "searches_to_cover": the share of questions that reach it, and the median number
-        of searches, where never is infinite.
+        """How many questions get as far as the first hit, or as far as enough of them, and after how many searches.
+
+        Parameters
+        ----------
+        name : str
+            "searches_to_first" or "searches_to_cover".
+
+        Returns
+        -------
+        tuple of float
+            The share of questions that get there, and the median number of searches, where never is infinite.
         """
         searches = self._values(name)
         never = np.isnan(searches)

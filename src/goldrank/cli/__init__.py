@@ -37,12 +37,15 @@ COMMANDS = {
 """The core's commands; satellites bring theirs (`goldrank.base.satellites`). `judge ask` is a command below `judge`."""
 
 GROUPS = ("score", "compare", "rag", "keep", "look", "judge")
-"""The headings of the help page; those of other people's satellites come behind them."""
+"""The headings of the help page; headings of other people's satellites come behind them."""
+
+TITLES = {"rag": "RAG"}
+"""How a heading is written, where it is no plain word."""
 
 BELOW = {
     "history": "Show how measures went over time, and keep what is there.",
     "judge": "Ask a model for judgements, and see how far to trust it.",
-    "judgements": "Make judgements of clicks, or export those that people and models gave.",
+    "judgements": "Make judgements from clicks, or export the judgements of people and models.",
 }
 """The help of commands that have others below them."""
 
@@ -147,7 +150,7 @@ class _Commands(Helpful, click.Group):
         for group in (*GROUPS, *other_groups):
             rows = [(name, entry.help) for name, entry in entries.items() if entry.group == group]
             if rows:
-                with formatter.section(group.capitalize()):
+                with formatter.section(TITLES.get(group, group.capitalize())):
                     formatter.write_dl(rows)
 
 

@@ -128,7 +128,7 @@ count_option = option(
     "--count",
     type=click.IntRange(0),
     heading=OUTPUT,
-    help="How many to show, or to make.",
+    help="How many rows to show, or how many things to make.",
 )
 signature_option = option(
     "--signature",
@@ -185,7 +185,7 @@ statistics_option = option(
     type=NounType(STATISTICS),
     metavar="KEY=VALUE,...",
     heading=MEASURE,
-    help="How it is decided: alpha=0.01,test=t,correction=holm,samples=1000,seed=1 and others.",
+    help="How to test and decide: alpha=0.01,test=t,correction=holm,samples=1000,seed=1 and others.",
 )
 catalogue_option = option(
     "--catalogue",
@@ -389,7 +389,7 @@ queries_option = option(
     "--queries",
     type=FILE,
     metavar="FILE",
-    help="What is known of queries, by id: text, and columns such as cluster, weight, stratum, latency or any others "
+    help="A file about the queries, by id: text, and columns such as cluster, weight, stratum, latency or any others "
     "(JSON Lines, TSV, CSV, Parquet or a BEIR folder).",
 )
 documents_option = option(

@@ -358,7 +358,9 @@ def _level(note: Sentence) -> str:
 
 
 def _quiet_option() -> Any:
-    return option("--quiet", is_flag=True, heading="Output", help="Show nothing; files and exit codes stay.")
+    return option(
+        "--quiet", is_flag=True, heading="Output", help="Print nothing; write files and set the exit code as always."
+    )
 
 
 def _notes_option() -> Any:
@@ -374,7 +376,7 @@ def as_option(*forms: str) -> Callable[[Any], Any]:
         default="terminal",
         show_default=True,
         heading="Output",
-        help="What the terminal shows.",
+        help="The form in which the terminal shows the result.",
     )
 
 
@@ -388,7 +390,7 @@ def output_option(**more: Any) -> Callable[[Any], Any]:
         type=click.Path(),
         metavar="FILE",
         heading="Output",
-        help="Write it to a file, in the form of its ending; may be repeated.",
+        help="Write the result to FILE; its ending names the form, such as .html or .json; may be repeated.",
         **more,
     )
 

@@ -7,7 +7,7 @@ PUBLIC = {
     "Preference": "goldrank.clicks.interleaving",
 }
 COMMANDS = {
-    "judgements from-clicks": ("judge", "goldrank.clicks.from_clicks_command", "Make judgements of clicks."),
+    "judgements from-clicks": ("judge", "goldrank.clicks.from_clicks_command", "Make judgements from clicks."),
     "judgements interleave": (
         "judge",
         "goldrank.clicks.interleave_command",

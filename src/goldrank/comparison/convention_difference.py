@@ -94,7 +94,7 @@ class Difference(Result):
             [rule.label, str(rule.first), str(rule.second), *self._outcome(rule)] for rule in effective
         ]
         columns = [*Head.texts("rule", first, second), *Head.numbers("value", "change")]
-        title = f"What changes if one rule of {first} is replaced by that of {second}"
+        title = f"What changes if one rule of {first} is replaced by the rule of {second}"
         parts: list[Part] = [values, Table(columns, rows, title)]
 
         without_effect = [rule.label for rule in self.rules if not rule.matters]
@@ -176,7 +176,7 @@ def explain_difference(
     trec_eval-10  1.0000
     trec_eval-9   0.5000
     <BLANKLINE>
-    What changes if one rule of trec_eval-10 is replaced by that of trec_eval-9
+    What changes if one rule of trec_eval-10 is replaced by the rule of trec_eval-9
     rule        trec_eval-10  trec_eval-9   value   change
     score_type  float64       float32      0.5000  -0.5000
       Also different, but without effect here: missing.

@@ -1,7 +1,7 @@
 """Intervals: one method for the difference of two systems, and one for the mean of one system.
 
 Both are closed forms, without random numbers, chosen by how often they hold the truth on skewed, tied and rare
-differences (docs/comparing.md has the tables). Where few queries differ, **pseudo-queries** are added: one as far up
+differences (docs/statistics.md has the tables). Where few queries differ, **pseudo-queries** are added: one as far up
 and one as far down as the measure, or the largest difference, reaches. They say what the data cannot: that a query
 outside the sample may differ. Clusters and weights change the variance and its freedom, and nothing else.
 """
@@ -25,7 +25,14 @@ BOUNDED_SAMPLES = 10_000
 
 
 class Interval(NamedTuple):
-    """Where a value lies with a stated confidence; NaN where that is not known."""
+    """Where a value lies with a stated confidence; NaN where that is not known.
+
+    >>> interval = Interval(-0.2, 0.3)
+    >>> interval.low, interval.high
+    (-0.2, 0.3)
+    >>> interval.cut(0, 1)
+    Interval(low=0, high=0.3)
+    """
 
     low: float
     high: float
@@ -34,7 +41,17 @@ class Interval(NamedTuple):
         return self.low <= value <= self.high
 
     def cut(self, low: float, high: float) -> Interval:
-        """The part of it that lies between two bounds."""
+        """The part of it that lies between two bounds.
+
+        Parameters
+        ----------
+        low, high : float
+            The bounds.
+
+        Returns
+        -------
+        Interval
+        """
         return Interval(min(max(self.low, low), high), min(max(self.high, low), high))
 
     def with_0(self) -> Interval:

@@ -294,7 +294,20 @@ class Comparison(Result):
         return dict(zip(self.runs, letters_of(len(self.runs)), strict=True))
 
     def beats(self, measure: str, run: str) -> list[str]:
-        """The systems that this one is clearly better than, by their letters."""
+        """The systems that a system is clearly better than.
+
+        Parameters
+        ----------
+        measure : str
+            A measure of the comparison.
+        run : str
+            The name of the system.
+
+        Returns
+        -------
+        list of str
+            The letters of the others, as `letters` has them.
+        """
         pairs = self.of(measure)
         beaten = {pair.a for pair in pairs if pair.b == run and pair.verdict == "better"}
         beaten |= {pair.b for pair in pairs if pair.a == run and pair.verdict == "worse"}

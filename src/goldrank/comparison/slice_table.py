@@ -141,7 +141,20 @@ class SliceTable(Mapping[str, Mapping[str, SlicedQueries]]):
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def worst(self, measure: str, a: str, b: str) -> SliceDifference | None:
-        """The slice, not a small one unless a test can decide it, on which b does worst against a."""
+        """The slice on which `b` does worst against `a`. A small slice counts only if a test can decide it.
+
+        Parameters
+        ----------
+        measure : str
+            A measure of the comparison.
+        a, b : str
+            The names of two systems.
+
+        Returns
+        -------
+        SliceDifference or None
+            None if no slice counts.
+        """
         of_pair = [
             difference
             for difference in self.differences

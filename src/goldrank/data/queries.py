@@ -76,7 +76,17 @@ class Queries(Frozen, Mapping[str, Query]):
         return tuple(name for name in names if name not in ROLES)
 
     def has(self, name: str) -> bool:
-        """Whether any query has a value of a role or attribute."""
+        """Whether any query has a value of a role or attribute.
+
+        Parameters
+        ----------
+        name : str
+            A role such as "text" or "cluster", or the name of an attribute.
+
+        Returns
+        -------
+        bool
+        """
         return any(name in fields for fields in self.fields.values())
 
     def column(self, name: str) -> Mapping[str, Any]:

@@ -138,7 +138,18 @@ class Runs(Frozen):
         return Runs([(name, run.rolled_up(doc_of)) for name, run in self.items()])
 
     def without(self, seen: SeenLike) -> Runs:
-        """These runs without the items that users had before; see `Run.without`."""
+        """These runs without the items that users had before.
+
+        Parameters
+        ----------
+        seen : mapping, file or rows
+            By user what they had, as `Run.without` takes it.
+
+        Returns
+        -------
+        Runs
+            New runs of the same names.
+        """
         return Runs([(name, run.without(seen)) for name, run in self.items()])
 
     def renamed(self, names: Mapping[str, str]) -> Runs:

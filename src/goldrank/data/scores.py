@@ -196,7 +196,25 @@ class Scores(Result, Mapping[str, float]):
         return self.query_facts.judgement_hashes
 
     def explain(self, query: str) -> Explanation:
-        """Which retrieved text covered which reference of a question, by which rule and which words."""
+        """Which retrieved text covered which reference of a question, by which rule and which words.
+
+        Parameters
+        ----------
+        query : str
+            The id of a question, as in `scores.queries`.
+
+        Returns
+        -------
+        Explanation
+            A table of texts and references; `print` shows it.
+
+        Raises
+        ------
+        OptionError
+            If the scores are of ids, or were read from a file.
+        InputError
+            If there is no such question.
+        """
         if self.explainer is None:
             raise OptionError(
                 "only fresh scores of texts can be explained",

@@ -386,7 +386,20 @@ class Rules:
         return tuple(named) or (USUAL,)
 
     def with_changes(self, *, rules: Iterable[Rule] = (), **changes: Any) -> Rules:
-        """These rules, more of them, and other values of the options that are named."""
+        """These rules, more of them, and other values of the options that are named.
+
+        Parameters
+        ----------
+        rules : list of Rule
+            What is added.
+        **changes
+            Options of `Rules`, such as `strict=True`.
+
+        Returns
+        -------
+        Rules
+            A copy.
+        """
         changed = copy.copy(self)
         changed._rules = _each_once([*self._rules, *rules], self.name)
         for name, value in changes.items():

@@ -31,7 +31,7 @@ COMMANDS = {
     "judge corrected": (
         "judge",
         "goldrank.judging.corrected_command",
-        "Means and differences from a model's judgements, corrected by people's.",
+        "Correct a model's means and differences by people's judgements.",
     ),
     "judge questions": (
         "judge",

@@ -72,7 +72,7 @@ def command(
     reading: ReadingOptions,
     output: Output,
 ) -> None:  # fmt: skip
-    """Means and differences of RUNS over all queries, from people's judgements of some and a model's of all.
+    """Estimate means and differences of RUNS from a model's judgements, corrected by people's judgements of some.
 
     QRELS has both (`judge ask` writes them so), or people's, and --model-qrels the model's. The queries that people
     judged must have been drawn at random, or at random within the strata of --queries (--next draws some), and to the

@@ -232,7 +232,20 @@ class Sweep(Result, Mapping[str, SweepRow]):
         return _compared(systems, baseline, statistics)
 
     def tests(self, baseline: str | None = None, *, statistics: Statistics = USUAL) -> SweepTests:
-        """What was tested: the comparison with a baseline, if one is named, and the main effects."""
+        """What was tested: the comparison with a baseline, if one is named, and the main effects.
+
+        Parameters
+        ----------
+        baseline : str, optional
+            A setting, such as "small/bm25@5".
+        statistics : Statistics
+            How to test.
+
+        Returns
+        -------
+        SweepTests
+            `comparison` (None without a baseline) and `effects`.
+        """
         if baseline is None:
             return SweepTests(effects=self._effects(None, statistics))
 

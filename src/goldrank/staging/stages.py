@@ -145,7 +145,17 @@ class Stages(Result):
     notes: tuple[Note, ...] = ()
 
     def mean(self, name: str) -> float:
-        """The mean over queries of a value of `QueryStages`, such as "base"."""
+        """The mean over queries of a value of `QueryStages`.
+
+        Parameters
+        ----------
+        name : str
+            The name of the value, such as "base".
+
+        Returns
+        -------
+        float
+        """
         return math.fsum(getattr(each, name) for each in self.per_query) / len(self.per_query)
 
     @property
