@@ -15,6 +15,7 @@ __version__ = "1.0.0rc1"
 
 PUBLIC = {
     "evaluate": "goldrank.evaluation.rankings",
+    "Evaluator": "goldrank.evaluation.evaluator",
     "evaluate_arrays": "goldrank.evaluation.arrays",
     "evaluate_texts": "goldrank.evaluation.texts",
     "evaluate_spark": "goldrank.evaluation.executors",

@@ -1,0 +1,72 @@
+"""Measures of short rankings in plain Python: equal to the kernels over arrays, to the last bit."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+import goldrank
+from goldrank.measures import make
+from goldrank.measures.short import SHORT, short_maker
+
+MEASURES = [
+    *("RR", "RR@3", "RR(rel=2)", "AP", "AP@4", "AP(rel=2)", "P@1", "P@5", "P(rel=3)@5", "R", "R@2", "R(rel=2)@5"),
+    *("R_cap@2", "R_cap@10", "Success@1", "Success", "DCG", "DCG@3", "nDCG", "nDCG@5", "nDCG@10"),
+]
+
+
+def judged_and_ranked(seed: int) -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Queries with grades below 0, with nothing relevant, with ties, and with documents that are not judged."""
+    rng = random.Random(seed)
+    qrels: dict[str, dict[str, int]] = {}
+    run: dict[str, dict[str, float]] = {}
+    for number in range(rng.randint(1, 9)):
+        query = f"q{rng.randint(0, 99)}-{number}"
+        docs = [f"d{i}" for i in range(rng.randint(1, 20))]
+        qrels[query] = {doc: rng.randint(-2, 4) for doc in rng.sample(docs, rng.randint(1, len(docs)))}
+        if rng.random() < 0.8:
+            run[query] = {doc: rng.choice((rng.random(), rng.randint(0, 3))) for doc in docs}
+    first, grades = next(iter(qrels.items()))
+    run[first] = dict.fromkeys(grades, 0.5)
+    return qrels, run
+
+
+@pytest.mark.parametrize("convention", ["trec_eval-10", "trec_eval-9"])
+@pytest.mark.parametrize("seed", range(60))
+def test_short_values_equal_those_of_the_kernels(seed: int, convention: str) -> None:
+    qrels, run = judged_and_ranked(seed)
+    evaluator = goldrank.Evaluator(qrels, MEASURES, convention=convention)
+    assert evaluator.short_rows(run) is not None
+
+    scores = goldrank.evaluate(qrels, run, MEASURES, convention=convention)
+    assert evaluator.mean(run) == dict(scores.mean)
+    assert evaluator.per_query(run) == {name: dict(values) for name, values in scores.per_query.items()}
+
+
+def test_values_by_hand() -> None:
+    # Ranking: x, a (grade 2), y, b (grade 1); c (grade 3) is missing. DCG = 2/log2(3) + 1/log2(5);
+    # ideal at 4 = 3 + 2/log2(3) + 1/2.
+    evaluator = goldrank.Evaluator({"q": {"a": 2, "b": 1, "c": 3}}, ["RR", "AP", "P@4", "R@2", "nDCG@4"])
+    run = {"q": {"x": 9.0, "a": 8.0, "y": 7.0, "b": 6.0}}
+    assert evaluator.short_rows(run) is not None
+
+    mean = evaluator.mean(run)
+    assert mean["RR"] == 0.5
+    assert mean["AP"] == pytest.approx((1 / 2 + 2 / 4) / 3, abs=1e-15)
+    assert mean["P@4"] == 0.5
+    assert mean["R@2"] == pytest.approx(1 / 3, abs=1e-15)
+    assert mean["nDCG@4"] == pytest.approx((1.2618595071429148 + 0.43067655807339306) / 4.761859507142915, abs=1e-15)
+
+
+def test_every_short_measure_is_tried() -> None:
+    tried = {goldrank.Measure.parse(name).declaration.kernel for name in MEASURES}
+    assert tried == set(SHORT)
+
+
+def test_other_options_and_other_kernels_are_not_short() -> None:
+    assert short_maker(make("nDCG", 10, {"gain": "exp2"})) is None
+    assert short_maker(make("P", 10, {"judged_only": True})) is None
+    assert short_maker(make("AP", None, {"divisor": "hits"})) is None
+    assert short_maker(make("GMAP")) is None
+    assert short_maker(make("nDCG", 10, {"rel": 2})) is not None
