@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import random
 
+import numpy as np
 import pytest
 
 import goldrank
-from goldrank.measures import make
-from goldrank.measures.short import SHORT, short_maker
+from goldrank.evaluation.short_runs import judgements_of
+from goldrank.measures.short import SHORT, short_kernel
 
 MEASURES = [
     *("RR", "RR@3", "RR(rel=2)", "AP", "AP@4", "AP(rel=2)", "P@1", "P@5", "P(rel=3)@5", "R", "R@2", "R(rel=2)@5"),
     *("R_cap@2", "R_cap@10", "Success@1", "Success", "DCG", "DCG@3", "nDCG", "nDCG@5", "nDCG@10"),
+    *("F@3", "F(beta=2)@5", "F(rel=2)@4", 'AP(divisor="hits")', 'AP(divisor="hits")@3', 'nDCG(gain="binary")@5'),
+    *('DCG(gain="binary", rel=2)', 'nDCG(gain="binary", rel=2)@3'),
 ]
 
 
@@ -64,9 +67,13 @@ def test_every_short_measure_is_tried() -> None:
     assert tried == set(SHORT)
 
 
-def test_other_options_and_other_kernels_are_not_short() -> None:
-    assert short_maker(make("nDCG", 10, {"gain": "exp2"})) is None
-    assert short_maker(make("P", 10, {"judged_only": True})) is None
-    assert short_maker(make("AP", None, {"divisor": "hits"})) is None
-    assert short_maker(make("GMAP")) is None
-    assert short_maker(make("nDCG", 10, {"rel": 2})) is not None
+@pytest.mark.parametrize(
+    "name",
+    [
+        *('nDCG(gain="exp2")@10', "nDCG(cut_ideal=False)@10", 'nDCG(ideal="retrieved")', 'nDCG(negative="keep")'),
+        *('DCG(discount="ln")', "nDCG(gain={1: 5.0})", "P(judged_only=True)@10", 'P(divisor="retrieved")@10'),
+        *('R(divisor="returned")@10', 'AP(divisor="min")@10', "GMAP", "bpref", "RR(tokens=100)"),
+    ],
+)
+def test_other_options_and_other_measures_are_left_to_their_kernels(name: str) -> None:
+    assert short_kernel(goldrank.Measure.parse(name), judgements_of("q", np.array([2.0, 1.0]))) is None

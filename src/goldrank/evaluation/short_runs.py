@@ -18,7 +18,7 @@ from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels, judged_rows
 from goldrank.engine.memory import TIES
 from goldrank.measures import Measure
-from goldrank.measures.short import Short, ShortMaker, short_maker
+from goldrank.measures.short import Short, short_kernel
 
 FEW_QUERIES = 9
 """Up to how many queries this is faster than arrays of all judged queries; and one more for each 700 of these."""
@@ -51,8 +51,6 @@ class ShortRuns:
     """Judgements, measures and rules by which short runs are measured."""
 
     def __init__(self, qrels: Qrels, measures: Sequence[Measure], rules: Convention) -> None:
-        makers = [short_maker(measure) for measure in measures]
-        self._makers: list[ShortMaker] = [maker for maker in makers if maker is not None]
         self._measures = measures
         self._qrels = qrels
         self._ties = TIES.get(rules.ties)
@@ -61,7 +59,7 @@ class ShortRuns:
         self._prepared: dict[str, PreparedQuery] = {}
         self._numbers: dict[str, int] = {}
         self._most = -1
-        if len(self._makers) == len(measures) and _is_plain(qrels, rules):
+        if _is_plain(qrels, rules) and self._kernels(judgements_of("", np.empty(0))) is not None:
             self._numbers = qrels.numbers
             self._most = FEW_QUERIES + len(self._numbers) // 700
 
@@ -99,17 +97,27 @@ class ShortRuns:
     def _prepare(self, query: str, number: int) -> PreparedQuery:
         arrays = self._qrels.arrays
         rows = slice(int(arrays.start[number]), int(arrays.start[number + 1]))
-        judged = _judgements_of(query, arrays.descending[rows])
-        kernels = [
-            maker(judged, measure.k, measure.option("rel"))
-            for maker, measure in zip(self._makers, self._measures, strict=True)
-        ]
+        judged = judgements_of(query, arrays.descending[rows])
+        kernels = self._kernels(judged)
+        assert kernels is not None
         documents = judged_rows(self._qrels)[number]
         prepared = PreparedQuery(
             query, {query: 0}, [documents], judged.judged_start, arrays.grade[rows].tolist(), kernels
         )
         self._prepared[query] = prepared
         return prepared
+
+    def _kernels(self, judged: Placements) -> list[Short] | None:
+        """The measures for rankings of a query; None if a measure has to be left to the pipeline."""
+        kernels = []
+        for measure in self._measures:
+            if measure.declaration.over != "placements":
+                return None
+            kernel = short_kernel(measure, judged)
+            if kernel is None:
+                return None
+            kernels.append(kernel)
+        return kernels
 
     def _place(
         self, documents: dict[str, float], scores: bytes, prepared: PreparedQuery
@@ -145,7 +153,7 @@ def _is_plain(qrels: Qrels, rules: Convention) -> bool:
     )
 
 
-def _judgements_of(query: str, descending: np.ndarray) -> Placements:
+def judgements_of(query: str, descending: np.ndarray) -> Placements:
     """The judgements of one query, as measures read them, with nothing returned."""
     none = np.empty(0, np.int64)
     return Placements(
