@@ -13,7 +13,7 @@ import numpy as np
 
 from goldrank.base import ids
 from goldrank.conventions import Convention, tool_of
-from goldrank.core import core
+from goldrank.core import TIES_DESCENDING, core
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels, judged_rows
 from goldrank.engine.memory import TIES
@@ -53,7 +53,7 @@ class ShortRuns:
     def __init__(self, qrels: Qrels, measures: Sequence[Measure], rules: Convention) -> None:
         self._measures = measures
         self._qrels = qrels
-        self._ties = TIES.get(rules.ties)
+        self._ties = TIES.get(rules.ties, TIES_DESCENDING)  # others are not plain
         self._single = rules.score_type == "float32"
         self._needs_overlap = rules.overlap == "error"
         self._prepared: dict[str, PreparedQuery] = {}
@@ -64,7 +64,7 @@ class ShortRuns:
             self._most = FEW_QUERIES + len(self._numbers) // 700
 
     def rows(self, run: object) -> list[ShortRow] | None:
-        """The values of the judged queries that the run has, in the order of the judgements; None if it is not plain."""
+        """The values of the judged queries of the run, in the order of the judgements; None if it is not plain."""
         if type(run) is not dict or len(run) > self._most:
             return None
         copied = core.copied(run, ids.MAX_ID_BYTES)

@@ -1,8 +1,8 @@
 """Measures of one short ranking, in plain Python: calling numpy takes longer than ten documents do.
 
-Each function here takes what the judgements of one query say, and makes a function of the ranks and grades of the judged
-documents that were returned. Its values are those of the measure's kernel, to the last bit: the same operations in the
-same order (`tests/measures/test_short.py`). All other measures, and those with other options, are left to their kernels.
+Each function here takes what the judgements of one query say, and makes a function of the ranks and grades of the
+judged documents that were returned. Its values are those of the measure's kernel, to the last bit: the same operations
+in the same order (`tests/measures/test_short.py`). Other measures and other options are left to the kernels.
 """
 
 from __future__ import annotations
@@ -133,9 +133,7 @@ def _success(judged: Placements, *, k: int | None, rel: float) -> Short:
     return value
 
 
-def _dcg(
-    judged: Placements, *, k: int | None, rel: float, gain: Any, discount: str, negative: str
-) -> Short | None:
+def _dcg(judged: Placements, *, k: int | None, rel: float, gain: Any, discount: str, negative: str) -> Short | None:
     if gain not in ("linear", "binary") or discount != "log2" or negative != "none":
         return None
     last = last_rank(k)
