@@ -132,7 +132,7 @@ def compare(case: str, arguments: str, expected: str, convention: str, exact: bo
 
 def _without_convention(measure: Measure) -> Measure:
     """The measure as it was asked for: trec_eval-9 adds its rounding to IPrec."""
-    options = {key: value for key, value in measure.options if key != "rounding"}
+    options = {key: value for key, value in measure.options.items() if key != "rounding"}
     return make(measure.name, measure.k, options)
 
 

@@ -30,9 +30,9 @@ def test_value(case):
 def test_the_oracle_agrees(case):
     measure = parse(case.measure)
     known = inspect.signature(oracle.MEASURES.get(measure.name, print)).parameters
-    if measure.name not in oracle.MEASURES or not {key for key, _ in measure.options} <= {*known, "judged_only"}:
+    if measure.name not in oracle.MEASURES or not {key for key in measure.options} <= {*known, "judged_only"}:
         pytest.skip("the oracle restates trec_eval's measures only")
-    options = {key: dict(value) if isinstance(value, tuple) else value for key, value in measure.options}
+    options = {key: dict(value) if isinstance(value, tuple) else value for key, value in measure.options.items()}
     qrels, run = tables(case)
     rows = [(query.encode(), doc.encode(), -rank) for query, docs in run.items() for rank, doc in enumerate(docs)]
     raw = {query.encode(): {doc.encode(): grade for doc, grade in docs.items()} for query, docs in qrels.items()}
@@ -50,7 +50,7 @@ def everything():
 def test_every_measure_and_option_has_a_case(name):
     found = [measure for measure in everything() if measure.name == name]
     assert found, f"{name} has no case in cases.py"
-    options = {key for measure in found for key, _ in measure.options}
+    options = {key for measure in found for key in measure.options}
     assert REGISTRY[name].options.keys() - COMMON.keys() <= options
     if REGISTRY[name].cutoff == "optional":
         assert {measure.k is None for measure in found} == {True, False}

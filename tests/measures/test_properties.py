@@ -231,7 +231,7 @@ def test_documents_after_k(name):
 def test_judged_only(name):
     """The option does what leaving out unjudged documents does."""
     for _, measure, qrels, run in examples(name):
-        options = {key: value for key, value in measure.options if key != "judged_only"}
+        options = {key: value for key, value in measure.options.items() if key != "judged_only"}
         judged = {
             query: {doc: score for doc, score in docs.items() if qrels[query].get(doc, -1) >= 0}
             for query, docs in run.items()
