@@ -15,10 +15,11 @@ __version__ = "1.0.0rc2"
 
 PUBLIC = {
     "evaluate": "goldrank.evaluation.rankings",
+    "Evaluator": "goldrank.evaluation.evaluator",
     "evaluate_arrays": "goldrank.evaluation.arrays",
     "evaluate_texts": "goldrank.evaluation.texts",
     "evaluate_spark": "goldrank.evaluation.executors",
-    "compare": "goldrank.comparison",
+    "compare": "goldrank.comparison.build",
     "diff": "goldrank.comparison.rank_changes",
     "rank_agreement": "goldrank.comparison.agreement",
     "explain_difference": "goldrank.comparison.convention_difference",
@@ -56,8 +57,8 @@ PUBLIC = {
     "measure": "goldrank.measures",
     "Scores": "goldrank.data.scores",
     "ScoresByRun": "goldrank.data.scores",
-    "Comparison": "goldrank.comparison",
-    "Pair": "goldrank.comparison",
+    "Comparison": "goldrank.comparison.result",
+    "Pair": "goldrank.comparison.pair",
     "Interval": "goldrank.comparison.intervals",
     "SliceTable": "goldrank.comparison.slice_table",
     "ToJudge": "goldrank.comparison.holes",

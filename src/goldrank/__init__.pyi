@@ -29,11 +29,9 @@ from goldrank.clicks.interleaving import Preference as Preference
 from goldrank.clicks.interleaving import analyse_interleaving as analyse_interleaving
 from goldrank.clicks.judgements import ClickJudgements as ClickJudgements
 from goldrank.clicks.judgements import judgements_from_clicks as judgements_from_clicks
-from goldrank.comparison import Comparison as Comparison
-from goldrank.comparison import Pair as Pair
-from goldrank.comparison import compare as compare
 from goldrank.comparison.agreement import RankAgreement as RankAgreement
 from goldrank.comparison.agreement import rank_agreement as rank_agreement
+from goldrank.comparison.build import compare as compare
 from goldrank.comparison.convention_difference import Difference as Difference
 from goldrank.comparison.convention_difference import explain_difference as explain_difference
 from goldrank.comparison.holes import ToJudge as ToJudge
@@ -42,12 +40,14 @@ from goldrank.comparison.leaderboard import Leaderboard as Leaderboard
 from goldrank.comparison.leaderboard import Standing as Standing
 from goldrank.comparison.one_system import RunIntervals as RunIntervals
 from goldrank.comparison.one_system import score_intervals as score_intervals
+from goldrank.comparison.pair import Pair as Pair
 from goldrank.comparison.planning import Plan as Plan
 from goldrank.comparison.planning import plan as plan
 from goldrank.comparison.rank_changes import Diff as Diff
 from goldrank.comparison.rank_changes import DocumentChange as DocumentChange
 from goldrank.comparison.rank_changes import QueryChange as QueryChange
 from goldrank.comparison.rank_changes import diff as diff
+from goldrank.comparison.result import Comparison as Comparison
 from goldrank.comparison.settings import Statistics as Statistics
 from goldrank.comparison.slice_table import SliceTable as SliceTable
 from goldrank.conventions import Convention as Convention
@@ -66,6 +66,7 @@ from goldrank.data.scores import Scores as Scores
 from goldrank.data.scores import ScoresByRun as ScoresByRun
 from goldrank.data.showing import Result as Result
 from goldrank.evaluation.arrays import evaluate_arrays as evaluate_arrays
+from goldrank.evaluation.evaluator import Evaluator as Evaluator
 from goldrank.evaluation.executors import evaluate_spark as evaluate_spark
 from goldrank.evaluation.rankings import evaluate as evaluate
 from goldrank.evaluation.text_settings import Answers as Answers
@@ -203,6 +204,7 @@ __all__ = [
     "EngineAnswer",
     "EngineLimits",
     "EngineRun",
+    "Evaluator",
     "Event",
     "Evidence",
     "Explanation",

@@ -266,3 +266,18 @@ def test_import_is_light() -> None:
         "print([m for m in ('numba', 'polars', 'scipy', 'rapidfuzz', 'click') if m in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+@pytest.mark.parametrize("name", SINGLE)
+def test_one_short_ranking_has_the_values_of_arrays(name: str) -> None:
+    # Lists, and integers of another width, are placed by numpy; a plain array of few ids is not.
+    rng = np.random.default_rng(11)
+    call = getattr(functions, name)
+    for _ in range(200):
+        predicted = rng.permutation(40)[: rng.integers(0, 40)]
+        actual = rng.permutation(40)[: rng.integers(0, 12)]
+        k = int(rng.integers(1, 50))
+        expected = call(actual.astype(np.int32), predicted.astype(np.int32), k)
+        assert call(actual, predicted, k) == expected
+        assert call(actual[::-1], predicted, k) == expected
+        assert call(actual.tolist(), predicted.tolist(), k) == expected

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
 import os
 import threading
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from goldrank.base.packages import Lazy
+
+if TYPE_CHECKING:
+    import asyncio
+else:
+    asyncio = Lazy("asyncio")  # it takes 20 ms, and most matchers and judges are not asynchronous
 
 AT_A_TIME = 16
 """Calls that are awaited at the same time by default: services refuse more."""

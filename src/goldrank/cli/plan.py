@@ -84,7 +84,7 @@ def command(
     chosen = statistics_of(statistics)
     pilot = None
     if inputs:
-        from goldrank.comparison import compare
+        from goldrank.comparison.build import compare
 
         scores = scores_of(inputs, measures, reading)
         pilot = compare(scores, baseline=baseline, statistics=chosen)

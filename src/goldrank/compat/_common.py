@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from functools import cache
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, TypeAlias, TypeGuard, TypeVar
 
 import numpy as np
@@ -21,6 +21,7 @@ from goldrank.engine import lists
 from goldrank.match import Matcher
 from goldrank.match import matcher as as_matcher
 from goldrank.measures import Measure, make, summarise
+from goldrank.measures.short import short_kernel
 
 Value = TypeVar("Value")
 TextLists: TypeAlias = Sequence[Texts]
@@ -49,6 +50,24 @@ def values(name: str, k: int | None, placements: Placements, tool: Tool, **more:
     measure = _measure(name, k, tool, tuple(more.items()))
     bounded: np.ndarray = np.minimum(measure(placements), measure.declaration.high)
     return bounded
+
+
+@lru_cache(4096)
+def short_value(name: str, k: int, relevant: int, tool: Tool) -> Callable[[Sequence[int]], float]:
+    """`values` of one ranking, from the ranks of its relevant documents: for a query with so many of them, of grade 1.
+
+    The measure must have a `short_kernel`.
+    """
+    measure = _measure(name, k, tool, ())
+    kernel = short_kernel(measure, lists.of_one_query(relevant))
+    assert kernel is not None
+    high = measure.declaration.high
+    ones = (1,) * relevant
+
+    def value(ranks: Sequence[int]) -> float:
+        return min(kernel(ranks, ones[: len(ranks)]), high)
+
+    return value
 
 
 def sliced_values(name: str, k: int, placements: Placements, tool: Tool) -> np.ndarray:

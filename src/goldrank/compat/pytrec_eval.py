@@ -23,6 +23,7 @@ from goldrank.base.types import ConventionLike
 from goldrank.compat._common import check_kinds
 from goldrank.conventions import tool_of
 from goldrank.evaluation import pipeline
+from goldrank.evaluation.evaluator import Evaluator
 from goldrank.measures import Measure, summarise, trec_names
 from goldrank.measures.apply import logarithms
 from goldrank.measures.declare import FORGET
@@ -72,10 +73,23 @@ class RelevanceEvaluator:
         tool = tool_of(self._rules)
         return [measure.with_defaults(tool.options_of(measure)) for measure in self._columns.values() if measure]
 
+    @cached_property
+    def _evaluator(self) -> Evaluator | None:
+        """What takes short runs; None where it would not give a value for each column."""
+        is_plain = not self._judged_only and self._columns and all(self._columns.values())
+        if self._qrels is None or not is_plain or len(set(self._measures)) < len(self._measures):
+            return None
+        return Evaluator(self._qrels, self._measures, convention=self._rules)
+
     def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
         """The values of a run by query and measure, for its judged queries, in the order of their ids."""
         if not scores or self._qrels is None:
             return {}
+
+        if self._evaluator is not None:
+            rows = self._evaluator.short_rows(scores)
+            if rows is not None:
+                return {row.query: dict(zip(self._columns, row.values, strict=True)) for row in rows}
 
         run = io.as_run(scores)
         check_kinds(run, self._qrels)
@@ -101,8 +115,8 @@ class RelevanceEvaluator:
             return {query: {} for query in queries}
 
         # There may be a million queries: their rows are made without a line of Python each.
-        rows = map(dict, map(zip, repeat(tuple(self._columns)), zip(*columns, strict=True)))
-        return dict(zip(queries, rows, strict=True))
+        by_query = map(dict, map(zip, repeat(tuple(self._columns)), zip(*columns, strict=True)))
+        return dict(zip(queries, by_query, strict=True))
 
 
 @lru_cache

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -106,10 +106,12 @@ class ScoredArrays:
         return digest_of(self.results())
 
 
-def byte_order(numbers: np.ndarray) -> np.ndarray:
-    """The order of whole numbers by the bytes of their digits, which is the order of ids."""
-    texts = numbers.astype("S")
-    return np.argsort(texts, kind="stable")
+@lru_cache(8)  # in training, table after table has the same shape
+def byte_order(count: int) -> np.ndarray:
+    """The order of the numbers from 0 by the bytes of their digits, which is the order of ids. It cannot be changed."""
+    order = np.argsort(np.arange(count).astype("S"), kind="stable")
+    order.flags.writeable = False
+    return order
 
 
 def names_of(groups: np.ndarray) -> list[str]:

@@ -87,7 +87,7 @@ class _Shape:
         if rows.column is not None:
             columns = int(rows.column.max(initial=-1)) + 1
         self._by_bytes = np.empty(columns, np.int64)
-        self._by_bytes[byte_order(np.arange(columns))] = np.arange(columns)
+        self._by_bytes[byte_order(columns)] = np.arange(columns)
 
     def groups(self) -> Iterator[tuple[np.ndarray, int]]:
         """The numbers of queries that are sorted together, and the width of their table."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain, repeat
 from operator import attrgetter, methodcaller
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from goldrank.base.errors import InputError
 from goldrank.base.ids import has_no_order
 from goldrank.core import core
 from goldrank.data.placements import Placements
+
+FEW = 100
+"""Up to how many relevant ids of one query are looked at one by one."""
 
 Ids = Sequence[Hashable]
 Judged = Mapping[Hashable, float] | Iterable[Hashable]
@@ -108,6 +111,32 @@ def place_integers(rankings: Sequence[np.ndarray], relevant: Sequence[np.ndarray
     start = np.cumsum(cut_size) - cut_size
     distinct_size = np.bincount(distinct // span, minlength=len(size))
     return _placements(size, distinct_size, None, query, rows - start[query] + 1, label)
+
+
+def ranks_of_one_query(ranking: object, relevant: object, depth: int) -> tuple[list[int], int] | None:
+    """The ranks of relevant ids down to `depth`, and the number of different relevant ids.
+
+    None unless both are plain arrays of 64-bit integers that repeat no relevant id, and few ids are relevant:
+    `place_integers` takes all others.
+    """
+    if not (_is_plain(ranking) and _is_plain(relevant)) or len(relevant) > FEW:
+        return None
+    docs = ranking[:depth]
+    ranks = np.empty(len(docs), np.int64)
+    hits, distinct, repeated = core.among(docs, relevant, ranks, np.empty(len(docs), np.int64))
+    if repeated:
+        return None
+    return ranks[:hits].tolist(), distinct
+
+
+def _is_plain(ids: object) -> TypeGuard[np.ndarray]:
+    return type(ids) is np.ndarray and ids.dtype == np.int64 and ids.ndim == 1 and ids.flags.c_contiguous
+
+
+def of_one_query(relevant: int) -> Placements:
+    """The judgements of a query with so many relevant documents, and nothing returned."""
+    nothing = _zeros(0)
+    return _of_one_query(0, nothing, np.arange(relevant))
 
 
 def _constant(value: float, kind: type) -> np.ndarray:

@@ -32,7 +32,7 @@ from goldrank.engine.counts import (
     tie_order,
 )
 
-_TIES = {
+TIES = {
     "input": TIES_BY_INPUT,
     "docid-ascending": TIES_ASCENDING,
     **dict.fromkeys(BY_DESCENDING_ID, TIES_DESCENDING),
@@ -108,7 +108,7 @@ def _place_plain(
     results, scores = run.source.with_scores()
     columns = np.empty((5, len(arrays.grade)), np.int64)
     placed = None
-    ties = _TIES.get(convention.ties)
+    ties = TIES.get(convention.ties)
     if scores is not None and ties is not None:
         single = convention.score_type == "float32"
         judged = (qrels.numbers, judged_rows(qrels), arrays.start)

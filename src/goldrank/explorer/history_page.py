@@ -11,7 +11,7 @@ import numpy as np
 
 from goldrank.base.errors import GoldrankError, OptionError
 from goldrank.base.packages import needed
-from goldrank.comparison import compare
+from goldrank.comparison.build import compare
 from goldrank.data.scores import Scores
 from goldrank.data.table import Cells, Head, Part, Sentence, Table
 from goldrank.explorer import addresses

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from goldrank.comparison import compare
+from goldrank.comparison.build import compare
 from goldrank.comparison.result import Comparison
 from goldrank.comparison.slices import with_slices
 

@@ -125,7 +125,7 @@ def _compared(
     judged: Any, opened: dict[str, Run], fused: Run, measures: Any, statistics: Statistics, reading: ReadingOptions
 ) -> Any:
     """The fused run and the others, each against the best of the others."""
-    from goldrank.comparison import compare
+    from goldrank.comparison.build import compare
     from goldrank.data.runs import Runs
     from goldrank.evaluation.rankings import evaluate
     from goldrank.fusion.tuning import best_run

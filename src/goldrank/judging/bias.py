@@ -21,8 +21,8 @@ from goldrank.base.errors import MismatchError, NotMeasuredError, OptionError, d
 from goldrank.base.keywords import named_arguments
 from goldrank.base.notes import Note
 from goldrank.base.types import DocumentsLike, MeasuresLike, QueriesLike, RunsLike
-from goldrank.comparison import compare
 from goldrank.comparison.agreement import tau_b
+from goldrank.comparison.build import compare
 from goldrank.comparison.intervals import UNKNOWN, Interval, percent
 from goldrank.comparison.pair import Pair
 from goldrank.comparison.resampling import percentiles

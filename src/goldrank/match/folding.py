@@ -84,11 +84,8 @@ class Replacements:
 @cache
 def _first() -> Replacements:
     """Steps 2 to 4 by character: what is not seen, signs, digits."""
-    digits = {
-        code: str(unicodedata.decimal(chr(code)))
-        for code in range(0x80, 0x20000)
-        if unicodedata.decimal(chr(code), None) is not None
-    }
+    characters = _text_of(np.arange(0x80, 0x20000))
+    digits = {ord(digit): str(unicodedata.decimal(digit)) for digit in re.findall(r"\d", characters)}
     return Replacements({**digits, **_SIGNS, **dict.fromkeys(_UNSEEN, "")})
 
 

@@ -58,7 +58,8 @@ _WITHOUT_BLANKS = (
 
 @cache
 def _any_script() -> re.Pattern[str]:
-    code = [point for point in range(0x300, 0x20000) if unicodedata.category(chr(point))[0] == "M"]
+    categories = map(unicodedata.category, map(chr, range(0x300, 0x20000)))
+    code = [point for point, category in enumerate(categories, 0x300) if category in ("Mn", "Mc", "Me")]
     begins = [point for point, before in zip(code, [0, *code], strict=False) if point != before + 1]
     ends = [point for point, after in zip(code, [*code[1:], 0], strict=True) if point != after - 1]
     ranges = "".join(f"{chr(begin)}-{chr(end)}" for begin, end in zip(begins, ends, strict=True))

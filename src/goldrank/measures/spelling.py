@@ -189,7 +189,7 @@ class Measure:
 
     def with_kernel(self, kernel: Kernel, table: Table) -> np.ndarray:
         """One value per query, by another kernel that takes the same options."""
-        judged_only, arguments = self._kernel_arguments
+        judged_only, arguments = self.kernel_arguments
         if judged_only:
             table = table.condensed
         if self.declaration.per_query and kernel is self.declaration.kernel:
@@ -198,7 +198,7 @@ class Measure:
         return np.asarray(kernel(table, **arguments), np.float64)
 
     @cached_property
-    def _kernel_arguments(self) -> tuple[bool, Mapping[str, Any]]:
+    def kernel_arguments(self) -> tuple[bool, Mapping[str, Any]]:
         """Whether only judged documents count, and the keyword arguments of the kernel."""
         arguments: dict[str, Any] = dict(self._options)
         judged_only = arguments.pop("judged_only")

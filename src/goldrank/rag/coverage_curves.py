@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain, count
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,9 +21,11 @@ from goldrank.io.questions.items import Items, reader_of
 from goldrank.measures import known
 from goldrank.measures.options import PACKERS
 from goldrank.rag.causes import COVER
-from goldrank.rag.sweep import Sweep, SweepRow
 from goldrank.report.charts import Chart, curves
 from goldrank.report.numbers import sparkline
+
+if TYPE_CHECKING:
+    from goldrank.rag.sweep import Sweep, SweepRow
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
 POINTS = 8

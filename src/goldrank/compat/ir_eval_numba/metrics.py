@@ -8,10 +8,10 @@ from typing import TypeAlias
 import numpy as np
 
 from goldrank.base.errors import InputError
-from goldrank.compat._common import has_entries, is_whole, mean, positive, sliced_values, values
+from goldrank.compat._common import has_entries, is_whole, mean, positive, short_value, sliced_values, values
 from goldrank.conventions.seeds import IR_EVAL_NUMBA
 from goldrank.data.placements import Placements
-from goldrank.engine.lists import place_integers
+from goldrank.engine.lists import place_integers, ranks_of_one_query
 
 __all__ = [
     "average_precision",
@@ -165,6 +165,12 @@ def mean_of_array(array: np.ndarray | Sequence[float]) -> float:
 
 def _value(name: str, actual: Array, predicted: Array, k: object) -> float:
     depth = positive(k)
+    plain = ranks_of_one_query(predicted, actual, depth)
+    if plain is not None:
+        ranks, relevant = plain
+        value = short_value(name, depth, relevant, IR_EVAL_NUMBA)
+        return value(ranks)
+
     placed = _placed([actual], [predicted], depth)
     if placed.shared and name in ("P", "R", "F"):
         placed = placed.per_label  # a repeated prediction counts once

@@ -144,7 +144,7 @@ def _check_numbers(numbers: np.ndarray, noun: str) -> None:
 
 def _of_table(grade: np.ndarray, score: np.ndarray, keep: np.ndarray | None) -> GradedRows:
     """A query in each row, named by its number; a document in each column."""
-    order = byte_order(np.arange(len(score)))
+    order = byte_order(len(score))
     queries = tuple(map(str, order.tolist()))
     grade, score = grade[order], score[order]
     if keep is None:

@@ -1,6 +1,7 @@
 """CSV and TSV with a header. Every cell is text: text that looks like a missing value ("NA") is an id like any other.
 
-`read_rows` reads rows one by one. Tables without quotes, which may have millions of rows, are split by polars instead.
+`read_rows` reads rows one by one. Tables, which may have millions of rows, are split by polars instead: those with
+quotes once these are removed and what they protect is replaced by bytes that the file does not have.
 """
 
 from __future__ import annotations
@@ -9,12 +10,13 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import cache, partial
 from importlib import import_module
 from itertools import chain
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,10 +46,17 @@ file. With 1.2 million cells it was 20 and 125."""
 _BLANK = " \t\n\r\x0b\x0c"
 """A line or a row of cells is blank if it has only these characters."""
 _BLANKS = np.frombuffer(_BLANK.encode(), np.uint8)
+_IS_FILLED = ~np.isin(np.arange(256), _BLANKS)
+"""By byte, whether it is not a blank."""
 _WHITE_SPACE = rb"[ \t\n\r\x0b\x0c]"
 _LEAST_GAP = 1_000
 _GAP = re.compile(rb"(?<!%b)%b{%d,}+" % (_WHITE_SPACE, _WHITE_SPACE, _LEAST_GAP))
 """A long stretch of white space, whose blank lines are removed together."""
+
+_LF, _CR, _QUOTE = b'\n\r"'
+_STAND_INS = [byte for byte in range(1, 32) if byte not in _BLANKS]
+"""Bytes that may stand for others, if a file does not have them: control bytes that are not white space."""
+NO_SIGNS: Mapping[str, str] = MappingProxyType({})
 
 Blocks = Iterable[tuple[int, int, bytes]]
 """Blocks of consecutive lines without the last LF, each after the number and offset of its first line."""
@@ -241,9 +250,8 @@ def _open_table(source: ByteSource) -> InputTable:
 
     body = raw[data.start() :]
     numbers = _LineNumbers(raw.count(b"\n", 0, data.start()) + 1)
-    header = body.split(b"\n", 1)[0].decode("utf-8", "replace")
     has_quotes = b'"' in raw
-    is_plain = not has_quotes and not _is_quepid([cell.strip() for cell in header.split(",")])
+    is_plain = not has_quotes and not _has_quepid_header(body)
     if is_plain:
         body = _without_gaps(body, numbers, counts)
 
@@ -266,6 +274,11 @@ def _is_quepid(header: Sequence[str]) -> bool:
     return tuple(map(normal, header)) in (("query", "docid", "rating"), ("query", "doc_id", "rating"))
 
 
+def _has_quepid_header(body: bytes) -> bool:
+    header = body.split(b"\n", 1)[0].decode("utf-8", "replace")
+    return _is_quepid([cell.strip() for cell in header.split(",")])
+
+
 @dataclass
 class _LineNumbers:
     """The numbers of lines in a file from which lines were removed."""
@@ -285,8 +298,17 @@ class _LineNumbers:
         return Position(name, int(self.of(np.array([line]))[0]))
 
 
+def _may_have_gaps(body: bytes) -> bool:
+    """Whether a block of half the length of a gap is white space: each gap has one at a multiple of that length."""
+    size = _LEAST_GAP // 2
+    return any(body[start : start + size].isspace() for start in range(0, len(body) - size + 1, size))
+
+
 def _without_gaps(body: bytes, numbers: _LineNumbers, counts: Counter[str]) -> bytes:
     """A table without quotes, with one line end instead of each `_GAP`."""
+    if not _may_have_gaps(body):
+        return body
+
     parts = []
     offset = 0
     line = 0
@@ -309,12 +331,85 @@ def _without_gaps(body: bytes, numbers: _LineNumbers, counts: Counter[str]) -> b
     return body
 
 
+@dataclass
+class _Unquoted:
+    """A table whose quotes were removed."""
+
+    body: bytes
+    numbers: _LineNumbers
+    signs: dict[str, str]
+    """What stands in cells for separators, line ends and quotes that were in quotes, and what it stands for."""
+
+
+def _unquoted(body: bytes, first: int) -> _Unquoted | None:
+    """A table without its quotes; None unless each quote begins or ends a cell, or is doubled within one.
+
+    `first` is the number of its first line.
+    """
+    data = np.frombuffer(body, np.uint8)
+    quotes = np.flatnonzero(data == _QUOTE)
+    if len(quotes) % 2:
+        return None
+    opening, closing = quotes[::2], quotes[1::2]
+    sign = ord(separator(body.split(b"\n", 1)[0]))
+
+    padded = np.concatenate(([_LF], data, [_LF, _LF]))
+    before, after, next_after = padded[opening], padded[closing + 2], padded[closing + 3]
+    is_begin = (before == sign) | (before == _LF) | (before == _QUOTE)
+    is_end = (after == sign) | (after == _LF) | (after == _QUOTE) | ((after == _CR) & (next_after == _LF))
+    if not (is_begin.all() and is_end.all()):
+        return None
+
+    returns = np.flatnonzero(data == _CR)
+    if (padded[returns + 2] != _LF).any() or len(_in_quotes(returns, quotes)):
+        return None
+
+    separators, line_ends = (_in_quotes(np.flatnonzero(data == byte), quotes) for byte in (sign, _LF))
+    doubled = closing[:-1][opening[1:] == closing[:-1] + 1]
+    is_used = np.bincount(data, minlength=256) > 0
+    free = [byte for byte in _STAND_INS if not is_used[byte]]
+    if len(free) < 3:
+        return None
+
+    changed = data.copy()
+    changed[separators], changed[line_ends], changed[doubled] = free[:3]
+    is_kept = np.ones(len(data), bool)
+    is_kept[quotes] = False
+    is_kept[doubled] = True
+    signs = dict(zip(map(chr, free), (chr(sign), "\n", '"'), strict=False))
+
+    rows = np.searchsorted(np.flatnonzero(changed == _LF), line_ends)
+    numbers = _LineNumbers(first, (rows + 1).tolist(), list(range(len(rows) + 1)))
+    unquoted = changed[is_kept].tobytes()
+    if len(line_ends) and _may_have_gaps(unquoted):  # lines are counted for one reason or for the other
+        return None
+    return _Unquoted(unquoted, numbers, signs)
+
+
+def _in_quotes(places: np.ndarray, quotes: np.ndarray) -> np.ndarray:
+    """Those of some places that are after an opening and before its closing quote."""
+    inside: np.ndarray = places[np.searchsorted(quotes, places) % 2 == 1]
+    return inside
+
+
 def _split_quoted(
     body: bytes, numbers: _LineNumbers, name: str, counts: Counter[str]
 ) -> tuple[pl.DataFrame, np.ndarray]:
     """The rows of a table, and the line of each."""
     with needed("polars"):
         import polars as pl
+
+    plain = _unquoted(body, numbers.first)
+    if plain is not None and not _has_quepid_header(plain.body):
+        plain_counts: Counter[str] = Counter()
+        without_gaps = _without_gaps(plain.body, plain.numbers, plain_counts)
+        try:
+            split = _split_plain(without_gaps, plain.numbers, name, plain_counts, plain.signs)
+        except InputError:
+            pass  # reading row by row finds the same, and shows what the file has
+        else:
+            counts.update(plain_counts)
+            return split
 
     numbered = read_rows([(numbers.first, 0, body.removesuffix(b"\n"))], name, counts)
     _, header = next(numbered, (0, []))
@@ -327,9 +422,9 @@ def _split_quoted(
 
 
 def _split_plain(
-    body: bytes, numbers: _LineNumbers, name: str, counts: Counter[str]
+    body: bytes, numbers: _LineNumbers, name: str, counts: Counter[str], signs: Mapping[str, str] = NO_SIGNS
 ) -> tuple[pl.DataFrame, np.ndarray]:
-    """The rows of a table without quotes, and the line of each."""
+    """The rows of a table without quotes, and the line of each; `signs` of its cells are replaced by other text."""
     with needed("polars"):
         import polars as pl
 
@@ -357,6 +452,11 @@ def _split_plain(
         )
     except pl.exceptions.PolarsError as error:
         raise InputError(f"is not a regular table: {error}", where=position(0)) from None
+
+    for sign, text in signs.items():
+        if sign.encode() in body:
+            frame = frame.with_columns(pl.all().str.replace_all(sign, text, literal=True))
+            header = [name.replace(sign, text) for name in header]
 
     frame.columns = header
     lines = numbers.of(np.arange(1, len(frame) + 1))
@@ -395,7 +495,7 @@ def _first_odd_line(body: bytes, separator: int, width: int) -> int | None:
 
     starts = np.concatenate(([0], ends[:-1] + 1))
     separators = np.searchsorted(np.flatnonzero(data == separator), np.append(0, ends))
-    is_filled = np.logical_or.reduceat(~np.isin(data, _BLANKS), starts)
+    is_filled = np.logical_or.reduceat(_IS_FILLED[data], starts)
     odd = np.flatnonzero((np.diff(separators) != width - 1) & is_filled)
     if len(odd):
         return int(odd[0])
