@@ -3,7 +3,8 @@
 Both are closed forms, without random numbers, chosen by how often they hold the truth on skewed, tied and rare
 differences (docs/comparing.md has the tables). Where few queries differ, from 0 or from each other, **pseudo-queries**
 are added: one as far up and one as far down as the measure, or the largest difference, reaches. They say what the data
-cannot: that a query outside the sample may differ. Clusters and weights change the variance and its freedom, and nothing else.
+cannot: that a query outside the sample may differ. Clusters and weights change the variance and its freedom, and
+nothing else.
 """
 
 from __future__ import annotations

@@ -121,9 +121,10 @@ def many_systems(comparison: Comparison) -> list[Part]:
     board = comparison.leaderboard()
     other_measures = [measure for measure in comparison.measures if measure != board.measure]
     table = board_table(board)
-    rows = []
+    rows: list[Row] = []
     is_drawn = len(board.standings) <= MOST_DRAWN
-    for standing, (position, name, _, *ranks) in zip(board.standings, table.cells, strict=True):
+    for standing, row in zip(board.standings, table.full_rows, strict=True):
+        position, name, _, *ranks = row.cells
         best = "best" * (standing.run in comparison.best(board.measure))
         cells = [position, name, Cell(format_value(standing.value, "mean"), standing.value, best), *ranks]
         if is_drawn:
@@ -132,21 +133,21 @@ def many_systems(comparison: Comparison) -> list[Part]:
             summary = comparison.summaries[measure, standing.run]
             best = "best" * (standing.run in comparison.best(measure))
             cells.append(Cell(format_value(summary.shown, summary.average), summary.mean, best))
-        rows.append(cells)
+        rows.append(replace(row, cells=cells))
 
     heads = [*table.heads, *Head.numbers(*other_measures)]
     if is_drawn:
         scale = "1".ljust(len(board.standings) - len(str(len(board.standings)))) + str(len(board.standings))
-        heads = [*table.heads, *Head.texts(scale), *Head.numbers(*other_measures)]
+        heads = [*table.heads, *Head.numbers(scale, *other_measures)]
 
     level = f"{100 * comparison.statistics.level:g} of 100 cases"
-    separated = f"{board.told_apart:,} of {count(len(board.pairs), 'pair')} told apart"
+    separated = f"{board.told_apart:,} of {count(len(board.pairs), 'pair')} are told apart"
     caption = f"* best mean. Ranks hold together in {level}; {separated}."
     shown_parts: list[Part] = [
         Sentence(board.words, "strong"),
         replace(table, heads=heads, rows=rows, caption=caption),
     ]
-    sentences = [board.contenders_words, first_two(board), to_judge_words(board)]
+    sentences = [first_two(board), to_judge_words(board)]
     shown_parts += [Sentence(text, "remark") for text in sentences if text]
     pairs = f"All {count(len(comparison.pairs), 'pair')} and measures: -o pairs.csv, or a page: -o page.html. "
     return [*shown_parts, Sentence(f"{pairs}Two systems: goldrank compare QRELS A.run B.run.", "remark")]

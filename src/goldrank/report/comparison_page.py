@@ -96,7 +96,7 @@ def render(comparison: Comparison) -> str:
         "slices": slices,
         "small": SMALL,
         "listed": listed,
-        "notes": warnings_first([*_method(c, lead.board), *note_sentences(c.notes)]),
+        "notes": warnings_first([*_method(c), *note_sentences(c.notes)]),
         "data": "",
         "signatures": c.signatures,
     }
@@ -195,14 +195,12 @@ def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
     }
 
 
-def _method(c: Comparison, board: Leaderboard | None) -> list[Sentence]:
+def _method(c: Comparison) -> list[Sentence]:
     effect = "d is the mean difference in units of its standard deviation over queries."
     conventions = ", ".join(sorted({scores.convention for scores in c.systems} - {""}))
     texts = [f"{c.method}.", effect]
     if conventions:
         texts.append(f"Convention {conventions}.")
-    if board is not None and board.contenders_words:
-        texts.append(board.contenders_words)
     return [Sentence(text, "remark") for text in texts]
 
 

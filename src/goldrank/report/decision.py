@@ -96,12 +96,10 @@ def of_board(board: Leaderboard, level: str) -> Decision:
     if best == 1:
         word, style, sign = "best", "better", SIGNS["better"]
 
-    rests_on = [f"{size - best:,} of {size:,} are worse than another for sure"]
+    rests_on = [f"{size - best:,} of {size:,} are worse than the best for sure"]
     rests_on.append(
         f"{board.told_apart:,} of {count(len(board.pairs), 'pair')} told apart, on {board.queries:,} queries"
     )
-    if board.contenders_words:
-        rests_on.append(board.contenders_words)
 
     changes = [Sentence(words, "remark") for words in (first_two(board), to_judge_words(board)) if words]
     return Decision(
