@@ -70,6 +70,9 @@ def render(comparison: Comparison) -> str:
     slices = None
     if c.slices or c.slices.notes:
         slices = _slices(c, lead.pair)
+    first_words = ""
+    if c.baseline is not None and len(c.runs) > 2:
+        first_words = lead.pair.short_words
     chosen_measure = ""
     if len(c.runs) > 2 and len(c.measures) > 1:
         chosen_measure = c.primary
@@ -79,6 +82,7 @@ def render(comparison: Comparison) -> str:
         "c": c,
         "lead": lead,
         "decision": _decision(c, lead),
+        "first_words": first_words,
         "to_judge": _to_judge(c, first),
         "level": percent(c.statistics.level),
         "letters_note": letters_note(c),

@@ -20,7 +20,8 @@ with needed("jinja2"):
 
 ASSETS = (
     *("goldrank.css", "report.css", "report.js", "trend.css", "causes.css", "causes.js"),
-    *("page.html.jinja", "comparison.html.jinja", "trend.html.jinja", "sweep.html.jinja", "causes.html.jinja"),
+    *("page.html.jinja", "decision.html.jinja", "comparison.html.jinja", "trend.html.jinja", "verdict.html.jinja"),
+    *("sweep.html.jinja", "causes.html.jinja"),
 )
 
 MOST_OF_LINE = 2_000

@@ -40,7 +40,7 @@ def systems(board: Leaderboard) -> Table:
         above = ""
         if standing.run == board.first_beaten:
             above = BEATEN
-        cells = [
+        cells: Cells = [
             Cell(str(standing.position), standing.position),
             standing.run,
             Cell(format_value(standing.value, "mean"), standing.value, best),
