@@ -13,6 +13,7 @@ from goldrank.cli.commands import command as declared
 from goldrank.cli.inputs import (
     SAVED_ALREADY,
     catalogue_of,
+    holds_texts,
     is_saved,
     load_saved,
     once,
@@ -45,7 +46,9 @@ if TYPE_CHECKING:
 
 
 @declared(usual="-m -o --as --baseline --queries --statistics")
-@click.argument("inputs", metavar="QRELS RUN RUN... | SCORES... | RECORD...", nargs=-1, required=True, type=FILE)
+@click.argument(
+    "inputs", metavar="QRELS RUN RUN... | SCORES... | TEXTS... | RECORD...", nargs=-1, required=True, type=FILE
+)
 @measures_option
 @baseline_option
 @primary_option
@@ -75,6 +78,8 @@ def command(
 
     Of three or more systems it says first which may be best, and which ranks each may have.
 
+    Files of retrieved texts with their references, as `goldrank texts` takes them, are compared too.
+
     Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
     SCORES are what `eval -o x.json` or `texts -o x.json` wrote; with --db the arguments are records of a history, by
     number, label or commit.
@@ -98,6 +103,11 @@ def _scores(
     inputs: tuple[str, ...], db: str | None, request: CompareRequest, reading: ReadingOptions, documents: str | None
 ) -> tuple[ScoresByRun, CompareRequest]:
     """The scores that are compared, and the request with the names that they have."""
+    if db is None and all(map(holds_texts, inputs)):
+        if documents is not None:
+            raise click.UsageError("--documents is about runs, not texts")
+        reading.refuse("`goldrank texts -o x.json` takes it, and saved scores can be compared")
+        return _of_texts(inputs, request)
     if db is None and not is_saved(inputs[0]):
         return _of_runs(inputs, request, reading), request
     if documents is not None:
@@ -125,6 +135,19 @@ def _of_runs(inputs: tuple[str, ...], request: CompareRequest, reading: ReadingO
         return scores_to_compare(
             judged, opened, request.measures, request.statistics, reading.convention, catalogue, reading.depth
         )
+
+
+def _of_texts(inputs: tuple[str, ...], request: CompareRequest) -> tuple[ScoresByRun, CompareRequest]:
+    """The scores of retrieved texts, and the request with the texts of the questions."""
+    from goldrank.cli.text_options import named_sets
+    from goldrank.evaluation.texts import evaluate_texts
+
+    sets, _ = named_sets(inputs, {"fields": None, "format": None, "nulls": "error", "failures": "error"})
+    scores = [evaluate_texts(items, request.measures) for items in sets]
+    questions = sets[0].queries
+    if request.queries is None and questions.has("text"):
+        request = replace(request, queries=questions)
+    return ScoresByRun(_pairs(scores)), request
 
 
 def _of_records(db: str, refs: tuple[str, ...], request: CompareRequest) -> tuple[ScoresByRun, CompareRequest]:

@@ -32,6 +32,8 @@ MOST_VERDICTS = 10
 MOST_QUERIES = 10
 MOST_MOVED = 3
 """Queries that a sentence names."""
+MOST_OF_REFERENCE = 40
+"""Characters of a reference that a table shows."""
 MOST_DRAWN = 30
 """Systems whose ranks are drawn."""
 MARKED = ("secondary", "diagnostic")
@@ -56,7 +58,9 @@ def parts(comparison: Comparison, complete: bool = False) -> list[Part]:
 
     shown_parts += queries(comparison)
     if comparison.slices or comparison.slices.notes:
-        shown_parts += [slices(comparison, complete), *note_sentences(comparison.slices.notes)]
+        if comparison.slices:
+            shown_parts.append(slices(comparison, complete))
+        shown_parts += note_sentences(comparison.slices.notes)
 
     method = Sentence(f"{count(len(comparison.queries), 'query')}. {comparison.method}.", "remark")
     return [*shown_parts, method, *note_sentences(comparison.notes)]
@@ -255,7 +259,7 @@ def caveats(comparison: Comparison, limit: int = MOST_VERDICTS) -> list[Sentence
 
 def moved_most(comparison: Comparison) -> list[Sentence]:
     """The queries on which B lost most and gained most, for comparisons that have no table of queries."""
-    if comparison.texts:
+    if comparison.texts or comparison.is_explained:
         return []
 
     pair = comparison.of(comparison.primary)[0]
@@ -285,7 +289,7 @@ def moved_most(comparison: Comparison) -> list[Sentence]:
 
 def queries(comparison: Comparison) -> list[Table]:
     """The queries whose values differ most, with their texts; nothing if no texts are known."""
-    if not comparison.texts:
+    if not comparison.texts and not comparison.is_explained:
         return []
 
     values = comparison.values[comparison.primary]
@@ -294,13 +298,31 @@ def queries(comparison: Comparison) -> list[Table]:
     rows: list[Cells] = []
     for i in order:
         query = comparison.queries[i]
-        rows.append([query, comparison.texts.get(query, "-"), *(float(value) for value in values[:, i])])
+        cells: list[Cell | str | float] = [query, comparison.question(query) or "-", *map(float, values[:, i])]
+        if comparison.is_explained:
+            cells.append(not_covered_words(comparison, query))
+        rows.append(cells)
 
     heads = [*Head.names("query"), *Head.texts("text"), *Head.numbers(*comparison.runs)]
+    if comparison.is_explained:
+        heads += Head.texts("not covered")
     title = f"Queries that differ most, {comparison.primary}"
     if rows:
         return [Table(heads, rows, title)]
     return []
+
+
+def not_covered_words(comparison: Comparison, query: str) -> str:
+    """Which references of a question each system leaves uncovered: the first of each, and how many more."""
+    runs_by_words: dict[str, list[str]] = {}
+    for run in comparison.runs:
+        missed = comparison.not_covered(run, query)
+        if missed:
+            words = f'"{ids.show(missed[0], MOST_OF_REFERENCE)}"'
+            if len(missed) > 1:
+                words += f" and {len(missed) - 1:,} more"
+            runs_by_words.setdefault(words, []).append(ids.show(run, MOST_OF_REFERENCE))
+    return "; ".join(f"{', '.join(runs)}: {words}" for words, runs in runs_by_words.items())
 
 
 def letters_note(comparison: Comparison) -> str:
