@@ -159,3 +159,15 @@ def test_what_is_tolerated_is_counted(tmp_path):
     path = tmp_path / "log.jsonl"
     path.write_text("\n".join([json.dumps(draft("d2", "d2")), "", json.dumps(draft("d2"))]) + "\n")
     assert {"blank-lines", "repeated-clicks"} <= {note.code for note in analyse_interleaving(path).notes}
+
+
+@pytest.mark.parametrize("impressions_of_a_user", [1, 2])
+def test_a_preference_of_all_users_has_an_interval(impressions_of_a_user):
+    log = [
+        {"user": f"u{i // impressions_of_a_user}", "shown": ["x", "y"], "team": ["a", "b"], "clicks": ["y"]}
+        for i in range(60)
+    ]
+    preference = analyse_interleaving(log)
+    low, high = preference.interval
+    assert preference.share == high == 1.0
+    assert 0.8 < low < 0.99

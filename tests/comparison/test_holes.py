@@ -385,3 +385,23 @@ def test_half_of_a_difference_must_be_left_without_unjudged_documents(hidden: in
         # Each query has x and y. With both relevant everywhere 1/4 is still missing.
         assert (pair.unjudged.documents, pair.unjudged.to_turn) == (60, None)
         assert (pair.unjudged.low, pair.unjudged.high) == pytest.approx((-0.75, -0.25))
+
+
+def test_one_query_does_not_take_all_first_places_to_judge() -> None:
+    """RR@10 by hand: in q0 each of ten unjudged documents moves more than any document of the others."""
+    qrels: dict[str, Any] = {"q0": {"a": 1}, "none": {"n": 0}}
+    first: dict[str, Any] = {"q0": ["z", "a"], "none": ["n"]}
+    second: dict[str, Any] = {"q0": [f"u{i}" for i in range(10)], "none": [f"v{i}" for i in range(10)]}
+    for i in range(1, 6):
+        qrels[f"q{i}"] = {"a": 1, "b": 1, "c": 0}
+        first[f"q{i}"] = ["a", "b", "c"]
+        second[f"q{i}"] = ["c", "x", "a"]
+    measure = parse("P@10")
+    found = finder(qrels, [first, second], [measure]).pair(measure, 0, 1)
+    assert found is not None
+    to_judge = found.judge_first(np.array([1.0 if query != "q0" else 9.0 for query in found.queries]), 100)
+    queries = [one.query for one in to_judge]
+    assert queries[:3] == ["q0"] * 3
+    assert set(queries[3:8]) == {f"q{i}" for i in range(1, 6)}
+    assert set(queries[-10:]) == {"none"}
+    assert len(to_judge) == len({(one.query, one.doc) for one in to_judge})

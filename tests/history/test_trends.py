@@ -23,6 +23,7 @@ from goldrank.history.analysis import line_key
 from goldrank.history.details import LineDetails, line_details
 from goldrank.history.over_time import Trend
 from goldrank.history.trends import trend_lines
+from goldrank.report.show import render
 
 DAY = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
@@ -416,3 +417,41 @@ def test_records_that_never_move_have_no_step(history):
     fill(history, [np.full(50, 0.5)] * 4)
     (line,) = trend_lines(history)
     assert "no change beyond what chance does" in plain(trend._line(line, {}))
+
+
+def test_the_step_of_a_system_that_returns_the_same_is_in_the_words_and_on_the_page(history):
+    before = np.full(50, 0.5)
+    after = np.where(np.arange(50) < 4, 0.0, before)
+    fill(history, [before] * 4 + [after] * 4)
+    shown = history.trend("nDCG@10")
+    assert "no change beyond what chance does" not in shown.words
+    assert "on these queries it moved by -0.0400 with record 5" in shown.words
+
+    box = trend_page.decision(shown.lines[0].line)
+    assert box.word == "moved on these queries"
+    page = render(shown, "html")
+    assert "no change beyond what chance does" not in page
+    assert 'class="btn first" href="#r5"' in page
+
+
+def test_the_page_opens_with_the_last_change(history):
+    rng = np.random.default_rng(3)
+    base = rng.beta(2, 2, 80)
+    fill(history, [noisy(rng, base, -0.1 * (i >= 9)) for i in range(16)])
+    shown = history.trend("nDCG@10")
+    change = shown.lines[0].line.changes[-1]
+    box = trend_page.decision(shown.lines[0].line)
+    assert box.word == f"worse since record {change.mark.record}"
+    assert (box.style, float(box.value)) == ("worse", pytest.approx(change.difference, abs=5e-5))
+    assert any(fact.startswith("Shown by queries and by records, p ") for fact in box.rests_on)
+    assert len(box.rests_on) <= 4
+    assert len(box.changes) <= 3
+    page = render(shown, "html")
+    assert page.index('class="say worse"') < page.index('id="overview"')
+    assert f'href="#r{change.mark.record}"' in page
+
+
+def test_the_page_of_a_line_that_stays_says_that_nothing_is_shown(history):
+    fill(history, [np.full(50, 0.5)] * 4)
+    box = trend_page.decision(history.trend("nDCG@10").lines[0].line)
+    assert (box.word, box.style, box.value) == ("no change shown", "unclear", "0.5000")

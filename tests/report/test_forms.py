@@ -11,7 +11,7 @@ from rich.console import Console
 
 from goldrank import Runs, Statistics, compare, diff, evaluate, read_run
 from goldrank.base.notes import Note
-from goldrank.data.table import Cell, Fold, Head, Sentence, Table, html, note_sentences, plain
+from goldrank.data.table import Cell, Fold, Head, Row, Sentence, Table, html, note_sentences, plain
 from goldrank.report import latex, markdown, separated
 from goldrank.report.scores import ScoreTables
 from goldrank.report.show import PRINTED, render
@@ -41,7 +41,7 @@ PARTS = [
 
 def terminal(parts, **options):
     file = io.StringIO()
-    Console(file=file, width=200, highlight=False, emoji=False, **options).print(view(parts))
+    Console(file=file, highlight=False, emoji=False, **{"width": 200, **options}).print(view(parts))
     return file.getvalue()
 
 
@@ -192,3 +192,35 @@ def test_notebooks_show_results(results, which, words):
 def test_printing_shows_the_same(results, which, words):
     assert words in str(results[which])
     assert "0." in str(results[which])
+
+
+def wide_table():
+    heads = [*Head.names("system"), *Head.numbers("AP", "interval", "RR", "P@5"), *Head.texts("word")]
+    rows = []
+    for name in ("a-very-long-name-of-a-system-v1", "b"):
+        rows.append([name, "0.5000", "0.4000 to 0.6000", "0.2500", "0.7500", "better"])
+    return Table(heads, rows)
+
+
+@pytest.mark.parametrize("width", [60, 70, 80, 200])
+def test_rows_of_a_table_stay_on_their_lines_in_narrow_terminals(width):
+    """Names lose their middle, then numbers leave from the right; words stay, and a line says what is missing."""
+    text = terminal([wide_table()], width=width)
+    rows = [line for line in text.splitlines() if line.rstrip().endswith("better")]
+    assert len(rows) == 2
+    assert all(len(line) <= width for line in text.splitlines())
+    missing = [name for name in ("interval", "RR", "P@5") if name not in text.splitlines()[0]]
+    assert ("No room for" in text) == bool(missing)
+    assert all(name in text for name in missing)
+    assert "m-v1" in rows[0]
+    if width == 60:
+        assert missing == ["P@5"]
+    if width == 200:
+        assert "a-very-long-name-of-a-system-v1" in text
+
+
+@pytest.mark.parametrize("write", [lambda parts: terminal(parts, width=60), plain, html])
+def test_a_row_may_have_a_line_above_it(write):
+    rows = [["a", "0.9"], Row(["b", "0.1"], above="worse for sure")]
+    text = write([Table([*Head.names("system"), *Head.numbers("AP")], rows)])
+    assert text.index("0.9") < text.index("worse for sure") < text.index("0.1")

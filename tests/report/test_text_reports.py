@@ -79,7 +79,12 @@ def test_many_systems_fit_on_a_screen():
         low, high = standing.rank
         assert (f" {low} to {high} " if low < high else f" {low} ") in line
         assert f"{result.summaries['RR', standing.run].shown:.4f}" in line
-    assert f"{board.told_apart} of 66 pairs told apart" in " ".join(lines)
+    (border,) = [i for i, line in enumerate(lines) if "-- worse than the best for sure --" in line]
+    assert board.first_beaten is not None
+    assert lines[border + 1].split()[1] == board.first_beaten
+    assert lines[border - 1].split()[1] == board.may_be_best[-1]
+    assert "Hsu" not in "".join(lines)
+    assert f"{board.told_apart} of 66 pairs are told apart" in " ".join(lines)
     assert "All 264 pairs and measures: -o pairs.csv, or a page: -o page.html." in " ".join(lines)
 
 

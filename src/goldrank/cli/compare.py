@@ -15,6 +15,7 @@ from goldrank.cli.groups import scores_by_groups
 from goldrank.cli.inputs import (
     SAVED_ALREADY,
     catalogue_of,
+    holds_texts,
     is_saved,
     load_saved,
     named_file,
@@ -52,7 +53,7 @@ if TYPE_CHECKING:
 
 
 @declared(usual="-m -o --as --baseline --queries --collections", help_alone=True)
-@click.argument("inputs", metavar="QRELS RUN RUN... | SCORES... | RECORD...", nargs=-1, type=FILE)
+@click.argument("inputs", metavar="QRELS RUN RUN... | SCORES... | TEXTS... | RECORD...", nargs=-1, type=FILE)
 @option(
     "--collections",
     type=click.Path(),
@@ -89,6 +90,8 @@ def command(
     """Compare two or more runs on the same judgements: differences, intervals, tests and what they mean.
 
     Of three or more systems it says first which may be best, and which ranks each may have.
+
+    Files of retrieved texts with their references, as `goldrank texts` takes them, are compared too.
 
     Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
     SCORES are what `eval -o x.json` or `texts -o x.json` wrote; with --db the arguments are records of a history, by
@@ -134,6 +137,11 @@ def _scores(
         of_files = scores_of_files(inputs, tuple(list_of_measures(request)), reading)
     if of_files is not None:
         return ScoresByRun(_pairs(of_files)), replace(request, measures=None)
+    if db is None and all(map(holds_texts, inputs)):
+        if documents is not None:
+            raise click.UsageError("--documents is about runs, not texts")
+        reading.refuse("`goldrank texts -o x.json` takes it, and saved scores can be compared")
+        return _of_texts(inputs, request)
     if db is None and not is_saved(inputs[0]):
         return _of_runs(inputs, request, reading), request
     if documents is not None:
@@ -169,6 +177,19 @@ def _of_runs(inputs: tuple[str, ...], request: CompareRequest, reading: ReadingO
 def list_of_measures(request: CompareRequest) -> list[str]:
     """The measures of -m as they are spelled."""
     return [str(measure) for measure in request.measures or ()]  # type: ignore[union-attr]  # -m gives texts
+
+
+def _of_texts(inputs: tuple[str, ...], request: CompareRequest) -> tuple[ScoresByRun, CompareRequest]:
+    """The scores of retrieved texts, and the request with the texts of the questions."""
+    from goldrank.cli.text_options import named_sets
+    from goldrank.evaluation.texts import evaluate_texts
+
+    sets, _ = named_sets(inputs, {"fields": None, "format": None, "nulls": "error", "failures": "error"})
+    scores = [evaluate_texts(items, request.measures) for items in sets]
+    questions = sets[0].queries
+    if request.queries is None and questions.has("text"):
+        request = replace(request, queries=questions)
+    return ScoresByRun(_pairs(scores)), request
 
 
 def _of_records(db: str, refs: tuple[str, ...], request: CompareRequest) -> tuple[ScoresByRun, CompareRequest]:

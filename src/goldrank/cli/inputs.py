@@ -220,6 +220,20 @@ def is_run(text: str) -> bool:
     return bool(beginning.is_table and has_scores)
 
 
+def holds_texts(text: str) -> bool:
+    """Whether FILE or NAME=FILE begins with a JSON record that has texts of a question, and no ids."""
+    import json
+
+    from goldrank.io.objects.id_lists import texts_hint
+
+    try:
+        with Path(named_file(text)[1]).open("rb") as file:
+            record = json.loads(file.readline(MOST_OF_RECORD))
+    except (OSError, ValueError):
+        return False
+    return isinstance(record, dict) and bool(texts_hint(record))
+
+
 def load_saved(texts: Sequence[str]) -> list[Scores]:
     """Saved scores from FILE or NAME=FILE, which names them; a file may hold those of several runs."""
     saved: list[Scores] = []
@@ -240,6 +254,8 @@ def _loaded(path: str) -> list[Scores]:
     return list(ScoresByRun.load(path).values())
 
 
+MOST_OF_RECORD = 1_000_000
+"""Bytes of a first line that are looked at."""
 SAVED_ALREADY = "saved scores are measured already"
 """Why an option about judgements and runs is refused."""
 

@@ -1,9 +1,10 @@
 """Intervals: one method for the difference of two systems, and one for the mean of one system.
 
 Both are closed forms, without random numbers, chosen by how often they hold the truth on skewed, tied and rare
-differences (docs/statistics.md has the tables). Where few queries differ, **pseudo-queries** are added: one as far up
-and one as far down as the measure, or the largest difference, reaches. They say what the data cannot: that a query
-outside the sample may differ. Clusters and weights change the variance and its freedom, and nothing else.
+differences (docs/statistics.md has the tables). Where few queries differ, from 0 or from each other, **pseudo-queries**
+are added: one as far up and one as far down as the measure, or the largest difference, reaches. They say what the data
+cannot: that a query outside the sample may differ. Clusters and weights change the variance and its freedom, and
+nothing else.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ FEWEST_CLUSTERS = 6
 """With fewer clusters there is no verdict."""
 FEW_CLUSTERS = 10
 BOUNDED_SAMPLES = 10_000
+ROUNDING = 1e-12
+"""Values that are closer are the same."""
 
 
 class Interval(NamedTuple):
@@ -56,7 +59,11 @@ class Interval(NamedTuple):
 
     def with_0(self) -> Interval:
         """The interval, widened until it holds 0."""
-        return Interval(min(self.low, 0.0), max(self.high, 0.0))
+        return self.with_value(0.0)
+
+    def with_value(self, value: float) -> Interval:
+        """The interval, widened until it holds a value."""
+        return Interval(min(self.low, value), max(self.high, value))
 
 
 UNKNOWN = Interval(math.nan, math.nan)
@@ -170,14 +177,11 @@ def difference_interval(
         return UNKNOWN
 
     changed = differing(differences, units, weights)
-    largest = float(np.abs(differences).max())
     undecided = too_few_to_decide(changed, 1 - level)
-    added: tuple[float, ...] = ()
-    if undecided or changed < FEW:
-        size = largest
-        if undecided and math.isfinite(reach):
-            size = reach
-        added = (size, -size)
+    if undecided and math.isfinite(reach):
+        added: tuple[float, ...] = (reach, -reach)
+    else:
+        added = pseudo_queries(differences, units, weights)
     if not math.isfinite(reach) and not changed:
         return UNKNOWN
 
@@ -193,7 +197,7 @@ def difference_interval(
             return Interval(-reach, reach)
         return UNKNOWN
 
-    student = estimated.interval(quantile)
+    student = estimated.interval(quantile).with_value(estimate(differences, units, weights).mean)
     if undecided:  # where no test can decide, 0 is not excluded; without bounds pseudo-queries do not always reach it
         return student.with_0().cut(-reach, reach)
     if units is not None or weights is not None:
@@ -203,6 +207,16 @@ def difference_interval(
         quantile = t_quantile((1 + level) / 2, len(differences) - 1)
     hall = hall_interval(differences, quantile)
     return Interval(min(student.low, hall.low), max(student.high, hall.high)).cut(-reach, reach)
+
+
+def pseudo_queries(
+    differences: np.ndarray, units: np.ndarray | None = None, weights: np.ndarray | None = None
+) -> tuple[float, ...]:
+    """The largest difference and its opposite, where fewer than `FEW` units differ from 0 or from each other."""
+    if differing(differences, units, weights) >= FEW and varying(differences, units, weights) >= FEW:
+        return ()
+    largest = float(np.abs(differences).max(initial=0.0))
+    return (largest, -largest)
 
 
 def hall_interval(values: np.ndarray, quantile: float) -> Interval:
@@ -262,16 +276,21 @@ def mean_interval(
 ) -> Interval:
     """The interval of one system's mean: Student's with a pseudo-query at each bound of the measure.
 
-    Without bounds (one is infinite) it is plain Student's; NaN for a single value then.
+    Without bounds (one is infinite) it is plain Student's; NaN for a single value then. Where all values are the same,
+    pseudo-queries are 0 and twice the value; NaN if all are 0.
     """
     values = np.asarray(values, np.float64)
     if not len(values):
         return UNKNOWN
 
-    pseudo_queries: tuple[float, ...] = ()
+    added: tuple[float, ...] = ()
     if math.isfinite(low) and math.isfinite(high):
-        pseudo_queries = (low, high)
-    estimated = estimate(values, units, weights, pseudo_queries)
+        added = (low, high)
+    elif len(values) > 1 and not varying(values, units, weights):
+        added = (0.0, 2 * float(values[0]))
+        if not values[0]:
+            return UNKNOWN
+    estimated = estimate(values, units, weights, added)
     if math.isnan(estimated.variance):
         return UNKNOWN
     interval = estimated.interval(t_quantile((1 + level) / 2, estimated.freedom))
@@ -322,6 +341,15 @@ def differing(differences: np.ndarray, units: np.ndarray | None = None, weights:
         weights = np.asarray(weights) / np.mean(weights)
     sums = unit_sums(without_rounding(np.asarray(differences, np.float64))[None], units, weights)[0]
     return int(np.count_nonzero(without_rounding(sums)))
+
+
+def varying(values: np.ndarray, units: np.ndarray | None = None, weights: np.ndarray | None = None) -> int:
+    """How many units have another mean than the middle one, by more than rounding."""
+    means = np.asarray(values, np.float64)
+    if units is not None:
+        means = unit_sums(means[None], units, weights)[0] / unit_sums(np.ones((1, len(means))), units, weights)[0]
+    away = means - float(np.median(means))
+    return int(np.count_nonzero(np.abs(away) > ROUNDING * max(1.0, float(np.abs(means).max()))))
 
 
 def too_few_to_decide(changed: int, alpha: float = 0.05) -> bool:

@@ -23,9 +23,6 @@ from goldrank.comparison.tabular import attributes
 from goldrank.data.showing import Result
 from goldrank.data.table import ChartPart, Part
 
-MOST_NAMED = 8
-"""Systems that a sentence names."""
-
 
 @dataclass(frozen=True)
 class Standing:
@@ -56,7 +53,7 @@ class Leaderboard(Result, Sequence[Standing]):
     method: str
     notes: tuple[Note, ...] = ()
     contenders: tuple[str, ...] = ()
-    """The systems that comparisons with the best alone leave (Hsu): fewer than those that pairs leave."""
+    """The systems that comparisons with the best alone leave (Hsu). No report shows them beside `may_be_best`."""
 
     @overload
     def __getitem__(self, index: int) -> Standing: ...
@@ -93,14 +90,12 @@ class Leaderboard(Result, Sequence[Standing]):
         return f"{len(others) + 1} of {size} may be best by {self.measure}: {leads}."
 
     @property
-    def contenders_words(self) -> str:
-        """The systems that comparisons with the best alone leave, in a sentence; empty if these are not fewer."""
-        if len(self.contenders) >= len(self.may_be_best):
-            return ""
-        names = ", ".join(map(ids.show, self.contenders[:MOST_NAMED]))
-        if len(self.contenders) > MOST_NAMED:
-            names += f" and {len(self.contenders) - MOST_NAMED} more"
-        return f"Asked who is best alone, not pair by pair (Hsu), {len(self.contenders)} are left: {names}."
+    def first_beaten(self) -> str | None:
+        """The system from which on all are shown to be worse than another; None if some that may be best follow."""
+        best = len(self.may_be_best)
+        if best == len(self.standings) or any(standing.rank[0] > 1 for standing in self.standings[:best]):
+            return None
+        return self.standings[best].run
 
     def parts(self) -> list[Part]:
         """What people read."""

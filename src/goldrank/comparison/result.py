@@ -272,6 +272,38 @@ class Comparison(Result):
         return replace(self, documents=read_documents(documents).some(doc_ids))
 
     @property
+    def is_explained(self) -> bool:
+        """Whether scores of texts were made now, so that it is known what each text covers."""
+        return bool(self.systems) and all(system.explainer is not None for system in self.systems)
+
+    def question(self, query: str) -> str:
+        """The text of a query; '' if it is not known."""
+        text = self.texts.get(query, "")
+        if not text and self.is_explained:
+            return self.systems[0].explain(query).question
+        return text
+
+    def not_covered(self, run: str, query: str) -> tuple[str, ...]:
+        """The references of a question that no text of a system covers; () unless `is_explained`.
+
+        Texts count as far as the measure that decides reaches: for Cover@3 the first three.
+        """
+        if not self.is_explained:
+            return ()
+        scores = next(system for system in self.systems if system.run == run)
+        explanation = scores.explain(query)
+        reach = math.inf
+        tail = self.primary.rpartition("@")[2]
+        if tail.isdigit():
+            reach = int(tail)
+        missed = [
+            reference
+            for reference in (*explanation.covered, *explanation.missed)
+            if min(reference.by, default=math.inf) > reach or not reference.by
+        ]
+        return tuple("".join(part.text for part in reference.alternatives[0]) for reference in missed)
+
+    @property
     def texts(self) -> Mapping[str, str]:
         """The texts of the queries, as far as they are known."""
         if self.known is None or not self.known.has("text"):

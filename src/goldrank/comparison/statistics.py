@@ -441,9 +441,8 @@ class _Row:
     def _probability(self) -> float:
         """The probability that b is better; as far from 0.5 as the decision says, and no further."""
         estimated, part = self.estimate, self.part
-        if self.method != "replicates" and self.changed < intervals.FEW:
-            largest = float(np.abs(self.differences).max(initial=0.0))
-            estimated = intervals.estimate(self.differences, *part, (largest, -largest))
+        if self.method != "replicates" and len(self.differences):
+            estimated = intervals.estimate(self.differences, *part, intervals.pseudo_queries(self.differences, *part))
 
         if self.role == "diagnostic" or not self.changed or self.estimate.mean == 0:
             return math.nan

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 from operator import add
@@ -103,6 +103,8 @@ class Row:
     """'dim', or 'flag' for a row to look at."""
     data: Mapping[str, str] = field(default_factory=dict)
     """Values by which a page filters rows."""
+    above: str = ""
+    """Words of a line above it, which divides the table."""
 
     @property
     def full(self) -> list[Cell]:
@@ -174,10 +176,14 @@ class Table:
 
     def without(self, *heads: str) -> Table:
         """The table without some of its columns."""
-        columns = [i for i, head in enumerate(self.heads) if head.text not in heads]
+        return self.without_columns({i for i, head in enumerate(self.heads) if head.text in heads})
+
+    def without_columns(self, numbers: Collection[int]) -> Table:
+        """The table without the columns of these numbers."""
+        columns = [i for i in range(len(self.heads)) if i not in numbers]
         rows = []
         for row in self.full_rows:
-            rows.append(Row([row.cells[i] for i in columns], row.style, row.data))
+            rows.append(replace(row, cells=[row.cells[i] for i in columns]))
         return replace(self, heads=[self.heads[i] for i in columns], rows=rows)
 
 
@@ -409,10 +415,24 @@ def _plain_table(table: Table) -> list[str]:
     lines = []
     if table.title:
         lines.append(log_line(table.title))
-    lines += ["  ".join(texts).rstrip() for texts in zip(*padded, strict=True)]
+    written = ["  ".join(texts) for texts in zip(*padded, strict=True)]
+    lines += [line.rstrip() for line in written[: len(grid)]]
+    for row, line in zip(table.full_rows, written[len(grid) :], strict=True):
+        if row.above:
+            lines.append(dividing_line(row.above, display_width(line)))
+        lines.append(line.rstrip())
     if table.caption:
         lines.append(log_line(table.caption))
     return lines
+
+
+def dividing_line(words: str, width: int) -> str:
+    """Words in the middle of a line.
+
+    >>> dividing_line("worse", 17)
+    '----- worse -----'
+    """
+    return f" {log_line(words)} ".center(width, "-")
 
 
 def _padded(column: Sequence[str], right: bool) -> list[str]:
@@ -580,7 +600,10 @@ def _html_row(row: Row, table: Table) -> str:
             attributes += f' data-label="{escape_html(head.text, NAME_LIMIT)}"'
         parts.append(f"<{tag}{attributes}>{_html_cell(cell, head)}</{tag}>")
 
-    return f"<tr{_class(row.style)}{data}>{''.join(parts)}</tr>"
+    above = ""
+    if row.above:
+        above = f'<tr class="above"><td colspan="{len(parts)}">{escape_html(row.above)}</td></tr>\n'
+    return f"{above}<tr{_class(row.style)}{data}>{''.join(parts)}</tr>"
 
 
 def _sort_key(value: float) -> str:

@@ -31,7 +31,14 @@ from goldrank.explorer.live import LiveSystem, placed_now
 from goldrank.explorer.snippets import visible
 from goldrank.explorer.work import Verdicts, Worker
 from goldrank.measures import Measure
-from goldrank.measures.unjudged_share import hole_reach, hole_rule, judging_order, relevant_shares, single_moves
+from goldrank.measures.unjudged_share import (
+    hole_reach,
+    hole_rule,
+    judging_order,
+    relevance_level,
+    relevant_shares,
+    single_moves,
+)
 
 LEAST_GRADES = (0, 1)
 """Grades that are offered even if no judgement has them."""
@@ -386,7 +393,8 @@ class Session:
             return []
         p = self.placed(view.a).placements
         query, rank, move = single_moves(view.measure, p, DEPTH)
-        order = judging_order(relevant_shares(view.measure, [p]), rank, move, query)[:QUEUE]
+        barren = p.relevant(relevance_level(view.measure)) == 0
+        order = judging_order(relevant_shares(view.measure, [p]), rank, move, query, barren[query])[:QUEUE]
         documents = []
         for i in order.tolist():
             doc = view.a.top_documents.docs(int(query[i]))[rank[i] - 1]

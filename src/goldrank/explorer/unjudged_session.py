@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from goldrank.base import ids
-from goldrank.comparison import compare
+from goldrank.comparison.build import compare
 from goldrank.comparison.holes import ToJudge
 from goldrank.comparison.pair import Pair
 from goldrank.data.qrels import Grade, Qrels

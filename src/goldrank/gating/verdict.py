@@ -178,6 +178,7 @@ class Verdict(Result, Sequence[Finding]):
     own_forms: ClassVar[Forms] = {
         "markdown": Form("for a comment on a pull request", f"{_REPORT}:markdown_text", (".md",)),
         "junit": Form("JUnit XML, which build servers read", f"{_REPORT}:junit", (".xml",)),
+        "html": Form("a page for any browser, offline", "goldrank.gating.verdict_page:render", (".html",)),
         "github": Form("annotations of GitHub Actions", f"{_REPORT}:github"),
     }
 

@@ -41,12 +41,12 @@ def parts(verdict: Verdict) -> list[Part]:
     """The sentence, every rule with its values, the reasons, what to judge, what lost most, and the notes."""
     shown_parts: list[Part] = [Sentence(verdict.words, verdict.status, HEADS[verdict.status])]
     if len(verdict):
-        shown_parts.append(_rules(verdict))
-    shown_parts += [_reason(finding) for finding in verdict if _must_be_read(finding)]
+        shown_parts.append(rules(verdict))
+    shown_parts += [reason(finding) for finding in verdict if must_be_read(finding)]
     if verdict.to_judge:
-        shown_parts.append(_to_judge(verdict))
-    shown_parts += [_lost_most(finding) for finding in verdict if _must_be_read(finding) and finding.worst]
-    passed = [_reason(finding) for finding in verdict if not _must_be_read(finding)]
+        shown_parts.append(to_judge(verdict))
+    shown_parts += [lost_most(finding) for finding in verdict if must_be_read(finding) and finding.worst]
+    passed = [reason(finding) for finding in verdict if not must_be_read(finding)]
     if passed:
         shown_parts.append(Fold("What passed", passed))
 
@@ -58,20 +58,26 @@ def parts(verdict: Verdict) -> list[Part]:
     return shown_parts
 
 
-def _must_be_read(finding: Finding) -> bool:
+def must_be_read(finding: Finding) -> bool:
     """Whether people must read it: it failed, documents must be judged, or these queries got worse."""
     return finding.status != "pass" or finding.regressed
 
 
 def finding_parts(finding: Finding) -> list[Part]:
     """One rule: the reason, its values, and what lost most."""
-    shown_parts: list[Part] = [_reason(finding), _rules([finding])]
+    shown_parts: list[Part] = [reason(finding), rules([finding])]
     if finding.worst:
-        return [*shown_parts, _lost_most(finding)]
+        return [*shown_parts, lost_most(finding)]
     return shown_parts
 
 
-def _rules(verdict: Sequence[Finding]) -> Table:
+def gravest(verdict: Sequence[Finding]) -> list[Finding]:
+    """The findings, those that decide the verdict first, then those that got worse on these queries."""
+    return sorted(verdict, key=lambda finding: (_GRAVE.get(finding.label, len(_GRAVE)), not finding.regressed))
+
+
+def rules(verdict: Sequence[Finding]) -> Table:
+    """A row per finding, the gravest first."""
     rows: list[Cells] = [
         [
             Cell(finding.label, style=finding.label),
@@ -81,7 +87,7 @@ def _rules(verdict: Sequence[Finding]) -> Table:
             number(_or_nan(finding.change), signed=True),
             Cell(f"{'<= ' * finding.at_most}{p_value(finding.p_adjusted)}"),
         ]
-        for finding in sorted(verdict, key=lambda finding: _GRAVE.get(finding.label, len(_GRAVE)))
+        for finding in gravest(verdict)
     ]
     return Table([*Head.texts("", "rule"), *Head.numbers("value", "baseline", "change", "p")], rows)
 
@@ -92,11 +98,13 @@ def _or_nan(value: float | None) -> float:
     return value
 
 
-def _reason(finding: Finding) -> Sentence:
+def reason(finding: Finding) -> Sentence:
+    """Why a rule holds or not, with its label."""
     return Sentence(f"{finding.rule}: {finding.words}", finding.label, finding.label)
 
 
-def _to_judge(verdict: Verdict) -> Table:
+def to_judge(verdict: Verdict) -> Table:
+    """The documents to judge first."""
     rows: list[Cells] = []
     for document in verdict.to_judge:
         before, after = _rank(document.before), _rank(document.after)
@@ -111,7 +119,8 @@ def _rank(rank: int | None) -> str:
     return f"{rank:,}"
 
 
-def _lost_most(finding: Finding) -> Fold:
+def lost_most(finding: Finding) -> Fold:
+    """The queries that lost most, and why."""
     rows: list[Cells] = [
         [moved.query, f"{moved.before:.4f}", f"{moved.after:.4f}", f"{moved.change:+.4f}"] for moved in finding.worst
     ]
@@ -186,7 +195,7 @@ def github(verdict: Verdict) -> str:
 
     lines = []
     for finding in verdict:
-        if not _must_be_read(finding):
+        if not must_be_read(finding):
             continue
         level = "warning"
         if finding.failed:

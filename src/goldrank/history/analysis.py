@@ -17,6 +17,7 @@ import numpy as np
 from goldrank.base.packages import special
 from goldrank.comparison.flips import t_of_u
 from goldrank.history.changes import (
+    FLIPS,
     NO_NOISE,
     ChangeSearch,
     FoundBy,
@@ -62,6 +63,13 @@ class Mark:
     """Whether both tests found it, or queries did and replicates say how far runs differ."""
     confirmed: int = 0
     """The record at which those after `seen` alone showed the same; 0 if none has yet."""
+
+    @property
+    def p_words(self) -> str:
+        """The p-value for people: '= 0.012', or 'at most 0.0001' where no flip got as far."""
+        if self.p * FLIPS <= 1:
+            return f"at most {self.p:.2g}"
+        return f"= {self.p:.2g}"
 
 
 @dataclass

@@ -52,9 +52,13 @@ class Trend(Result):
     @property
     def words(self) -> str:
         """The trend in one sentence."""
-        if not self.changes:
-            return f"{self.measure}: no change beyond what chance does"
-        return f"{self.measure}: {'; '.join(self.changes)}"
+        if self.changes:
+            return f"{self.measure}: {'; '.join(self.changes)}"
+        lines = [details.line for details in self.lines]
+        steps = [f"{line.name}: {line.step_words}" for line in lines if line.step_words]
+        if steps:
+            return f"{self.measure}: {'; '.join(steps)}"
+        return f"{self.measure}: no change beyond what chance does"
 
     @property
     def notes(self) -> tuple[Note, ...]:

@@ -5,18 +5,29 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from goldrank.base import ids
 from goldrank.comparison.intervals import percent
 from goldrank.data.scores import format_value
 from goldrank.data.table import Cell, Cells, Head, Row, Sentence, Table, count, note_sentences
 from goldrank.history import trend_chart
 from goldrank.history import trend_report as trend
+from goldrank.history.analysis import Mark
+from goldrank.history.changes import FoundBy
 from goldrank.history.details import LineDetails
 from goldrank.history.over_time import Trend
 from goldrank.history.record import Record
-from goldrank.report.numbers import interval
+from goldrank.history.trends import DOUBTS, TrendChange, TrendLine
+from goldrank.report.decision import SIGNS, Decision
+from goldrank.report.numbers import interval, number
 
 MOST_ROWS = 1_000
 MOST_BARS = 24
+FOUND_BY: dict[FoundBy, str] = {
+    "both": "Shown by queries and by records",
+    "queries": "Shown by queries alone",
+    "records": "Shown by records alone",
+}
+"""Which of the two tests found a change."""
 HEADS = ("change", "record", "time", "commit", "", "difference", "note")
 
 
@@ -42,7 +53,11 @@ def page(trends: Sequence[Trend]) -> str:
         shown_records.append(_record(record, names_of_record))
 
     measures = [_measure(lines, baselines) for lines in lines_of_measures]
+    newest = newest_line(lines_of_measures[0])
     values = {
+        "decision": decision(newest),
+        "words": _lead_words(newest),
+        "button": _button(newest),
         "overview": _overview(lines_of_measures, statistics.level),
         "measures": measures,
         "method": trend.method(statistics.alpha),
@@ -53,6 +68,96 @@ def page(trends: Sequence[Trend]) -> str:
     names = [lines[0].line.measure for lines in lines_of_measures]
     title = "History: " + ", ".join(names[:3]) + ", …" * (len(names) > 3)
     return html.render("trend.html.jinja", title, values, styles=["trend.css"])
+
+
+def newest_line(lines: Sequence[LineDetails]) -> TrendLine:
+    """The line that has the newest record."""
+    return max((details.line for details in lines), key=lambda line: (line.records[-1].time, line.records[-1].id))
+
+
+def decision(line: TrendLine) -> Decision:
+    """The box: the last change of the line, or that there is none."""
+    changes: list[str] = []
+    facts = [count(len(line.records), "record")]
+    if line.changes:
+        change = line.changes[-1]
+        facts = _facts(change)
+        changes += _doubts(change.mark)
+    elif line.step is not None:
+        changes.append(f"{line.step_words}.")
+    if line.noise.known:
+        facts.append(f"Runs of the same system differ by {line.noise.deviation:.4f}")
+    else:
+        changes.append("How far runs of the same system differ is not known; `record --replicate` tells.")
+
+    word, style, value, about = "no change shown", "unclear", line.shown, f"{line.measure} of {ids.show(line.name)}"
+    if line.changes:
+        mark = change.mark
+        word, style, value = (
+            f"{change.side} since record {mark.record}",
+            change.side,
+            number(mark.difference, signed=True),
+        )
+        about = f"{line.measure}, against records {mark.since} to {mark.until}; {line.shown} now"
+        if not mark.is_sure:
+            word, style = f"perhaps {word}", "unclear"
+    elif line.step is not None:
+        word = "moved on these queries"
+
+    sentences = [Sentence(text, "remark") for text in changes]
+    return Decision(word, SIGNS[style], style, value, about, None, None, facts, sentences)
+
+
+def _facts(change: TrendChange) -> list[str]:
+    """What a change rests on."""
+    mark, facts = change.mark, []
+    if change.record.commit:
+        facts.append(f"It came with commit {ids.show(change.record.commit[:10])}")
+    facts.append(f"{mark.differing:,} of {mark.queries:,} queries differ")
+    facts.append(f"{FOUND_BY[mark.found_by]}, p {mark.p_words}")
+    return facts
+
+
+def _doubts(mark: Mark) -> list[str]:
+    """What could still be otherwise about a change."""
+    doubts = []
+    if mark.first != mark.last:
+        doubts.append(f"It may have come with any of records {mark.first} to {mark.last}.")
+    if mark.confirmed:
+        doubts.append(f"Later records alone showed the same, at record {mark.confirmed}.")
+    else:
+        doubts.append("Later records alone have not shown it yet.")
+    if not mark.is_sure:
+        doubts.append(f"It is {DOUBTS[mark.found_by]}.")
+    return doubts
+
+
+def _lead_words(line: TrendLine) -> str:
+    """The state of the line, to be read aloud."""
+    name = f"{line.measure} of {ids.show(line.name)}"
+    if not line.changes:
+        if line.step is not None:
+            return f"{name} moved on these queries; for queries like these no change is shown."
+        return f"{name} has not changed by more than chance does."
+    change = line.changes[-1]
+    verb = "fell"
+    if change.difference > 0:
+        verb = "rose"
+    perhaps = ""
+    if not change.mark.is_sure:
+        perhaps = "perhaps "
+    day = change.record.time.strftime("%Y-%m-%d")
+    return f"{name} {perhaps}{verb} by {abs(change.difference):.4f} with record {change.record.id} ({day})."
+
+
+def _button(line: TrendLine) -> dict[str, object]:
+    """The record to read next."""
+    record = line.records[-1]
+    if line.changes:
+        record = line.changes[-1].record
+    elif line.step is not None:
+        record = line.records[line.step]
+    return {"id": record.id, "words": f"Read record {record.id}"}
 
 
 def _measure(lines: Sequence[LineDetails], baselines: Mapping[str, int]) -> dict[str, object]:
@@ -70,7 +175,7 @@ def _measure(lines: Sequence[LineDetails], baselines: Mapping[str, int]) -> dict
     return {
         "name": lines[0].line.measure,
         "charts": charts,
-        "changes": changes,
+        "changes": changes or [trend.no_change(details.line) for details in lines],
         "lines": [
             {
                 "line": details.line,

@@ -48,10 +48,16 @@ def _line(line: TrendLine, baselines: Mapping[str, int]) -> list[Part]:
         return [*shown_parts, Sentence("one record: nothing to compare with", "remark")]
 
     if not line.changes:
-        nothing_shown = [Sentence("no change beyond what chance does", "remark")]
-        shown_parts += on_these_queries(line) or nothing_shown
+        shown_parts.append(no_change(line))
 
     return [*shown_parts, *remarks(line)]
+
+
+def no_change(line: TrendLine) -> Sentence:
+    """What is said of a line without a mark."""
+    if line.step_words:
+        return Sentence(line.step_words, "warning")
+    return Sentence("no change beyond what chance does", "remark")
 
 
 def remarks(line: TrendLine) -> list[Sentence]:
@@ -63,28 +69,6 @@ def remarks(line: TrendLine) -> list[Sentence]:
         )
         sentences.append(Sentence(f"{late_records}; `goldrank history --dry-run` shows it", "warning"))
     return sentences
-
-
-def on_these_queries(line: TrendLine) -> list[Sentence]:
-    """The largest step between records that were the same before it and after it, if there is one.
-
-    Such a system returns the same each time, so the step is no chance on these queries; whether other queries would
-    show it is another question, which was not answered.
-    """
-    hashes = [record.values_sha256.get(line.measure, "") for record in line.records]
-    steps = []
-    for i in range(2, len(hashes) - 1):
-        is_step = hashes[i - 2] == hashes[i - 1] != hashes[i] == hashes[i + 1]
-        if is_step and math.isfinite(line.values[i] - line.values[i - 1]):
-            steps.append(i)
-    if not steps:
-        return []
-
-    largest = max(steps, key=lambda i: abs(line.values[i] - line.values[i - 1]))
-    change = line.values[largest] - line.values[largest - 1]
-    record = line.records[largest].id
-    moved = f"on these queries it moved by {change:+.4f} with record {record}; records before and after it are the same"
-    return [Sentence(f"{moved}, so this is not chance. For queries like these no change is shown", "warning")]
 
 
 def change_style(change: TrendChange) -> str:

@@ -8,13 +8,14 @@ How changes are found is in `changes`; how they are kept, so that marks stay, in
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 from goldrank.base.errors import StoreError, did_you_mean, whole_number
 from goldrank.comparison.settings import Statistics
 from goldrank.data.scores import format_value
 from goldrank.history.analysis import Analysis, Mark, analyse
-from goldrank.history.changes import FLIPS, NO_NOISE, FoundBy, RunNoise
+from goldrank.history.changes import NO_NOISE, FoundBy, RunNoise
 from goldrank.history.record import Record, full_name
 from goldrank.history.store import History
 from goldrank.measures import known
@@ -67,10 +68,7 @@ class TrendChange:
         if m.first != m.last:
             text += f" (it may have come with any of records {m.first} to {m.last})"
 
-        sign = "="
-        if m.p * FLIPS <= 1:
-            sign = "at most"
-        text += f": {m.differing:,} of {m.queries:,} queries differ, p {sign} {m.p:.2g}"
+        text += f": {m.differing:,} of {m.queries:,} queries differ, p {m.p_words}"
         if m.seen != m.record:
             text += f", seen at record {m.seen}"
         if m.confirmed:
@@ -116,6 +114,32 @@ class TrendLine:
             f"run-to-run noise: runs of the same system differ by {self.noise.deviation:.4f} (standard deviation of "
             f"the mean, {self.noise.freedom + 1} replicates), and marks allow for it"
         )
+
+    @property
+    def step(self) -> int | None:
+        """The position of the largest step between records that were the same before it and after it; None if none is.
+
+        Such a system returns the same each time, so the step is no chance on these queries; whether other queries would
+        show it is another question, which only marks answer.
+        """
+        hashes = [record.values_sha256.get(self.measure, "") for record in self.records]
+        steps = []
+        for i in range(2, len(hashes) - 1):
+            is_step = hashes[i - 2] == hashes[i - 1] != hashes[i] == hashes[i + 1]
+            if is_step and math.isfinite(self.values[i] - self.values[i - 1]):
+                steps.append(i)
+        return max(steps, key=lambda i: abs(self.values[i] - self.values[i - 1]), default=None)
+
+    @property
+    def step_words(self) -> str:
+        """What is said of the step where nothing is marked; empty if there is none."""
+        if self.step is None:
+            return ""
+        change = self.values[self.step] - self.values[self.step - 1]
+        record = self.records[self.step].id
+        moved = f"on these queries it moved by {change:+.4f} with record {record}"
+        same = "records before and after it are the same, so this is not chance"
+        return f"{moved}; {same}. For queries like these no change is shown"
 
     @property
     def shown(self) -> str:

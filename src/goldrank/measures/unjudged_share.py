@@ -174,20 +174,37 @@ def relevant_shares(measure: Measure, tables: Sequence[Placements]) -> np.ndarra
     return np.asarray(relevant / judged)
 
 
+OF_ONE_QUERY = 3
+"""How many documents of a query are judged before it is another query's turn."""
+
+
 def judging_order(
     shares: np.ndarray, rank: np.ndarray, move: np.ndarray, query: np.ndarray, later: np.ndarray | None = None
 ) -> np.ndarray:
     """Which holes to judge first: by the chance of being relevant times how far that would move the value.
 
-    `later` has a number for each hole; holes with a lower number come first, whatever they are worth.
+    `later` has a number for each hole; holes with a lower number come first, whatever they are worth. Of one query
+    `OF_ONE_QUERY` come before those of other queries are asked for, so that no query takes all first places.
     """
     worth = shares[np.searchsorted(BANDS, rank)] * np.abs(move)
     if later is None:
         group = np.zeros(len(move), int)
     else:
         group = later
-    order: np.ndarray = np.lexsort((query, rank, -worth, group))
-    return np.asarray(order[move[order] != 0])
+    moving = np.flatnonzero(move != 0)
+    of_queries = moving[np.lexsort((rank[moving], -worth[moving], group[moving], query[moving]))]
+    turns = _turns(query[of_queries], group[of_queries]) // OF_ONE_QUERY
+    order = np.lexsort((query[of_queries], rank[of_queries], -worth[of_queries], turns, group[of_queries]))
+    return np.asarray(of_queries[order])
+
+
+def _turns(query: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """How many holes of the same query and group stand before each; those of one stand together."""
+    positions = np.arange(len(query))
+    begins = np.ones(len(query), bool)
+    begins[1:] = (query[1:] != query[:-1]) | (group[1:] != group[:-1])
+    first = np.maximum.accumulate(np.where(begins, positions, 0))
+    return np.asarray(positions - first)
 
 
 AT_ONCE = 5_000

@@ -37,6 +37,8 @@ MOST_VERDICTS = 10
 MOST_QUERIES = 10
 MOST_MOVED = 3
 """Queries that a sentence names."""
+MOST_OF_REFERENCE = 40
+"""Characters of a reference that a table shows."""
 MOST_DRAWN = 30
 """Systems whose ranks are drawn."""
 MARKED = ("secondary", "diagnostic")
@@ -62,7 +64,9 @@ def parts(comparison: Comparison, complete: bool = False) -> list[Part]:
     shown_parts += queries(comparison)
     shown_parts += costs(comparison)
     if comparison.slices or comparison.slices.notes:
-        shown_parts += [slices(comparison, complete), *note_sentences(comparison.slices.notes)]
+        if comparison.slices:
+            shown_parts.append(slices(comparison, complete))
+        shown_parts += note_sentences(comparison.slices.notes)
 
     method = Sentence(f"{count(len(comparison.queries), 'query')}. {comparison.method}.", "remark")
     return [*shown_parts, method, *note_sentences(comparison.notes)]
@@ -203,9 +207,10 @@ def many_systems(comparison: Comparison) -> list[Part]:
     board = comparison.leaderboard()
     other_measures = [measure for measure in comparison.measures if measure != board.measure]
     table = board_table(board)
-    rows = []
+    rows: list[Row] = []
     is_drawn = len(board.standings) <= MOST_DRAWN
-    for standing, (position, name, _, *ranks) in zip(board.standings, table.cells, strict=True):
+    for standing, row in zip(board.standings, table.full_rows, strict=True):
+        position, name, _, *ranks = row.cells
         best = "best" * (standing.run in comparison.best(board.measure))
         cells = [position, name, Cell(format_value(standing.value, "mean"), standing.value, best), *ranks]
         if is_drawn:
@@ -214,21 +219,21 @@ def many_systems(comparison: Comparison) -> list[Part]:
             summary = comparison.summaries[measure, standing.run]
             best = "best" * (standing.run in comparison.best(measure))
             cells.append(Cell(format_value(summary.shown, summary.average), summary.mean, best))
-        rows.append(cells)
+        rows.append(replace(row, cells=cells))
 
     heads = [*table.heads, *Head.numbers(*other_measures)]
     if is_drawn:
         scale = "1".ljust(len(board.standings) - len(str(len(board.standings)))) + str(len(board.standings))
-        heads = [*table.heads, *Head.texts(scale), *Head.numbers(*other_measures)]
+        heads = [*table.heads, *Head.numbers(scale, *other_measures)]
 
     level = f"{100 * comparison.statistics.level:g} of 100 cases"
-    separated = f"{board.told_apart:,} of {count(len(board.pairs), 'pair')} told apart"
+    separated = f"{board.told_apart:,} of {count(len(board.pairs), 'pair')} are told apart"
     caption = f"* best mean. Ranks hold together in {level}; {separated}."
     shown_parts: list[Part] = [
         Sentence(board.words, "strong"),
         replace(table, heads=heads, rows=rows, caption=caption),
     ]
-    sentences = [board.contenders_words, first_two(board), to_judge_words(board)]
+    sentences = [first_two(board), to_judge_words(board)]
     shown_parts += [Sentence(text, "remark") for text in sentences if text]
     pairs = f"All {count(len(comparison.pairs), 'pair')} and measures: -o pairs.csv, or a page: -o page.html. "
     return [*shown_parts, Sentence(f"{pairs}Two systems: goldrank compare QRELS A.run B.run.", "remark")]
@@ -336,7 +341,7 @@ def caveats(comparison: Comparison, limit: int = MOST_VERDICTS) -> list[Sentence
 
 def moved_most(comparison: Comparison) -> list[Sentence]:
     """The queries on which B lost most and gained most, for comparisons that have no table of queries."""
-    if comparison.texts:
+    if comparison.texts or comparison.is_explained:
         return []
 
     pair = comparison.of(comparison.primary)[0]
@@ -366,7 +371,7 @@ def moved_most(comparison: Comparison) -> list[Sentence]:
 
 def queries(comparison: Comparison) -> list[Table]:
     """The queries whose values differ most, with their texts; nothing if no texts are known."""
-    if not comparison.texts:
+    if not comparison.texts and not comparison.is_explained:
         return []
 
     values = comparison.values[comparison.primary]
@@ -375,13 +380,31 @@ def queries(comparison: Comparison) -> list[Table]:
     rows: list[Cells] = []
     for i in order:
         query = comparison.queries[i]
-        rows.append([query, comparison.texts.get(query, "-"), *(float(value) for value in values[:, i])])
+        cells: list[Cell | str | float] = [query, comparison.question(query) or "-", *map(float, values[:, i])]
+        if comparison.is_explained:
+            cells.append(not_covered_words(comparison, query))
+        rows.append(cells)
 
     heads = [*Head.names("query"), *Head.texts("text"), *Head.numbers(*comparison.runs)]
+    if comparison.is_explained:
+        heads += Head.texts("not covered")
     title = f"Queries that differ most, {comparison.primary}"
     if rows:
         return [Table(heads, rows, title)]
     return []
+
+
+def not_covered_words(comparison: Comparison, query: str) -> str:
+    """Which references of a question each system leaves uncovered: the first of each, and how many more."""
+    runs_by_words: dict[str, list[str]] = {}
+    for run in comparison.runs:
+        missed = comparison.not_covered(run, query)
+        if missed:
+            words = f'"{ids.show(missed[0], MOST_OF_REFERENCE)}"'
+            if len(missed) > 1:
+                words += f" and {len(missed) - 1:,} more"
+            runs_by_words.setdefault(words, []).append(ids.show(run, MOST_OF_REFERENCE))
+    return "; ".join(f"{', '.join(runs)}: {words}" for words, runs in runs_by_words.items())
 
 
 def letters_note(comparison: Comparison) -> str:

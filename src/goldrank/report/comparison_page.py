@@ -70,6 +70,9 @@ def render(comparison: Comparison) -> str:
     slices = None
     if c.slices or c.slices.notes:
         slices = _slices(c, lead.pair)
+    first_words = ""
+    if c.baseline is not None and len(c.runs) > 2:
+        first_words = lead.pair.short_words
     chosen_measure = ""
     if len(c.runs) > 2 and len(c.measures) > 1:
         chosen_measure = c.primary
@@ -79,6 +82,7 @@ def render(comparison: Comparison) -> str:
         "c": c,
         "lead": lead,
         "decision": _decision(c, lead),
+        "first_words": first_words,
         "to_judge": _to_judge(c, first),
         "level": percent(c.statistics.level),
         "letters_note": letters_note(c),
@@ -97,7 +101,7 @@ def render(comparison: Comparison) -> str:
         "costs": costs(c),
         "small": SMALL,
         "listed": listed,
-        "notes": warnings_first([*_method(c, lead.board), *note_sentences(c.notes)]),
+        "notes": warnings_first([*_method(c), *note_sentences(c.notes)]),
         "data": "",
         "signatures": c.signatures,
     }
@@ -196,14 +200,12 @@ def _to_judge(c: Comparison, pairs: Iterable[Pair]) -> dict[str, Any]:
     }
 
 
-def _method(c: Comparison, board: Leaderboard | None) -> list[Sentence]:
+def _method(c: Comparison) -> list[Sentence]:
     effect = "d is the mean difference in units of its standard deviation over queries."
     conventions = ", ".join(sorted({scores.convention for scores in c.systems} - {""}))
     texts = [f"{c.method}.", effect]
     if conventions:
         texts.append(f"Convention {conventions}.")
-    if board is not None and board.contenders_words:
-        texts.append(board.contenders_words)
     return [Sentence(text, "remark") for text in texts]
 
 

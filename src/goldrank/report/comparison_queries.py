@@ -19,6 +19,7 @@ from goldrank.comparison.result import Comparison
 from goldrank.comparison.worth import document_worth
 from goldrank.data.table import Cell, Cells, Head, Table
 from goldrank.measures import parse
+from goldrank.report.comparison import not_covered_words
 from goldrank.report.numbers import number
 
 MOST_VALUES = 250_000
@@ -109,18 +110,22 @@ def first_queries(c: Comparison, pair: Pair, ranks: Ranks | None, queries_listed
         if (delta[i] > 0) == pair.higher_is_better:
             change_style = "rise"
         cells: list[Cell | str] = [
-            Cell(query, detail=excerpt(c.texts.get(query, ""))),
+            Cell(query, detail=excerpt(c.question(query))),
             number(values_a[query]),
             number(values_b[query]),
             Cell(number(delta[i], signed=True), delta[i], change_style),
         ]
         if cause_words:
             cells.append(cause_words.get(query, ""))
+        if c.is_explained:
+            cells.append(not_covered_words(c, query))
         rows.append(cells)
 
     heads = [*Head.names("Query"), *Head.numbers(f"A: {ids.show(pair.a, 30)}", f"B: {ids.show(pair.b, 30)}", "B − A")]
     if cause_words:
         heads += Head.texts("relevant documents")
+    if c.is_explained:
+        heads += Head.texts("not covered")
     return Table(heads, rows, stacks=True)
 
 

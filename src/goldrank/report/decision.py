@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from goldrank.base import ids
-from goldrank.comparison.intervals import percent
+from goldrank.comparison.intervals import Interval, percent
 from goldrank.comparison.leaderboard import Leaderboard
 from goldrank.comparison.pair import Pair, format_interval, format_p, format_probability
 from goldrank.data.table import Sentence, count
@@ -96,12 +96,10 @@ def of_board(board: Leaderboard, level: str) -> Decision:
     if best == 1:
         word, style, sign = "best", "better", SIGNS["better"]
 
-    rests_on = [f"{size - best:,} of {size:,} are worse than another for sure"]
+    rests_on = [f"{size - best:,} of {size:,} are worse than the best for sure"]
     rests_on.append(
         f"{board.told_apart:,} of {count(len(board.pairs), 'pair')} told apart, on {board.queries:,} queries"
     )
-    if board.contenders_words:
-        rests_on.append(board.contenders_words)
 
     changes = [Sentence(words, "remark") for words in (first_two(board), to_judge_words(board)) if words]
     return Decision(
@@ -145,38 +143,58 @@ def _likelihood(pair: Pair) -> Likelihood | None:
 
 def _picture(pair: Pair, level: str) -> Picture | None:
     """The interval on a line with 0, the margin, and what judging could make of it."""
-    low, high = pair.interval
+    zone, unknown = None, None
+    if pair.statistics.margin is not None:
+        zone = Interval(-pair.statistics.margin, pair.statistics.margin)
+    if pair.could_be_turned and pair.unjudged is not None:
+        unknown = Interval(pair.unjudged.low, pair.unjudged.high)
+    return picture_of(pair.difference, pair.interval, level, zone, unknown)
+
+
+def picture_of(
+    difference: float,
+    interval: Interval,
+    level: str = "",
+    zone: Interval | None = None,
+    unknown: Interval | None = None,
+) -> Picture | None:
+    """A difference and its interval on a line with 0; None where the interval is not known.
+
+    `zone` is what is too small to matter, `unknown` where judgements of all documents could put the difference.
+    """
+    low, high = interval
     if math.isnan(low):
         return None
 
-    points = [0.0, low, high, pair.difference]
-    margin, unjudged = pair.statistics.margin, pair.unjudged
-    if margin is not None:
-        points += [-margin, margin]
-    if pair.could_be_turned and unjudged is not None:
-        points += [unjudged.low, unjudged.high]
-
-    least, greatest = min(points), max(points)
+    least = min(0.0, low, high, difference, *(zone or ()), *(unknown or ()))
+    greatest = max(0.0, low, high, difference, *(zone or ()), *(unknown or ()))
     room = ROOM * (greatest - least) or 0.01
     begin, width = least - room, greatest - least + 2 * room
 
     def place(value: float) -> float:
         return round(100 * (value - begin) / width, 2)
 
-    def span(first: float, last: float) -> tuple[float, float]:
-        return place(first), round(place(last) - place(first), 2)
+    def span(part: Interval | None) -> tuple[float, float] | None:
+        if part is None:
+            return None
+        return place(part.low), round(place(part.high) - place(part.low), 2)
 
-    zone = None
-    if margin is not None:
-        zone = span(-margin, margin)
-    label = f"Difference {pair.difference:+.4f}, {level} interval {format_interval(pair.interval, signed=True)}"
-    unknown = None
-    if pair.could_be_turned and unjudged is not None:
-        unknown = span(unjudged.low, unjudged.high)
-        label += f"; with all documents judged {unjudged.low:+.4f} to {unjudged.high:+.4f}"
+    interval_words = f"{level} interval {format_interval(interval, signed=True)}".strip()
+    label = f"Difference {difference:+.4f}, {interval_words}"
+    if unknown is not None:
+        label += f"; with all documents judged {unknown.low:+.4f} to {unknown.high:+.4f}"
 
     ends = (_end(begin, width, place(0.0)), _end(begin + width, width, 100 - place(0.0)))
-    return Picture(place(0.0), place(pair.difference), place(low), place(high), zone, unknown, ends, f"{label}.")
+    return Picture(
+        zero=place(0.0),
+        value=place(difference),
+        low=place(low),
+        high=place(high),
+        zone=span(zone),
+        unknown=span(unknown),
+        ends=ends,
+        label=f"{label}.",
+    )
 
 
 def _end(value: float, width: float, from_zero: float) -> str:

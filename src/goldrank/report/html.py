@@ -20,8 +20,8 @@ with needed("jinja2"):
 
 ASSETS = (
     *("goldrank.css", "report.css", "report.js", "trend.css", "causes.css", "causes.js", "now.css"),
-    *("page.html.jinja", "comparison.html.jinja", "trend.html.jinja", "sweep.html.jinja", "causes.html.jinja"),
-    *("collections.html.jinja", "stages.html.jinja", "searches.html.jinja"),
+    *("page.html.jinja", "decision.html.jinja", "comparison.html.jinja", "trend.html.jinja", "verdict.html.jinja"),
+    *("sweep.html.jinja", "causes.html.jinja", "collections.html.jinja", "stages.html.jinja", "searches.html.jinja"),
 )
 
 MOST_OF_LINE = 2_000

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from goldrank.base import ids
 from goldrank.data.scores import format_value
-from goldrank.data.table import Cell, Cells, Head, Part, Sentence, Table, count, escape_html, note_sentences
+from goldrank.data.table import Cell, Cells, Head, Part, Row, Sentence, Table, count, escape_html, note_sentences
 from goldrank.report.numbers import interval, number
 
 if TYPE_CHECKING:
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 MOST_IN_MATRIX = 30
 MOST_GROUPS = 12
+BEATEN = "worse than the best for sure"
+"""What is said of the systems that a pair shows to be worse."""
 
 
 def parts(board: Leaderboard) -> list[Part]:
     """What people read."""
     shown_parts: list[Part] = [Sentence(board.words, "strong"), systems(board), matrix(board)]
-    if board.contenders_words:
-        shown_parts.insert(2, Sentence(board.contenders_words, "remark"))
     method = Sentence(f"{count(board.queries, 'query')}. {board.method}.", "remark")
     return [*shown_parts, method, *note_sentences(board.notes)]
 
 
 def systems(board: Leaderboard) -> Table:
     """A row per system, best first."""
-    rows: list[Cells] = []
+    rows: list[Row] = []
     for standing in board.standings:
         low, high = standing.rank
         ranks = str(low)
@@ -37,15 +37,17 @@ def systems(board: Leaderboard) -> Table:
         best = ""
         if low == 1:
             best = "best"
-        rows.append(
-            [
-                Cell(str(standing.position), standing.position),
-                standing.run,
-                Cell(format_value(standing.value, "mean"), standing.value, best),
-                interval(standing.interval),
-                Cell(ranks, low),
-            ]
-        )
+        above = ""
+        if standing.run == board.first_beaten:
+            above = BEATEN
+        cells: Cells = [
+            Cell(str(standing.position), standing.position),
+            standing.run,
+            Cell(format_value(standing.value, "mean"), standing.value, best),
+            interval(standing.interval),
+            Cell(ranks, low),
+        ]
+        rows.append(Row(cells, above=above))
 
     heads = [*Head.numbers("place"), *Head.names("system"), *Head.numbers(board.measure, "interval", "rank")]
     caption = "Rank: from 1 + the systems that are surely better, to all less those that are surely worse."
