@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 import click
 
 from goldrank.base import satellites
+from goldrank.base.errors import InputError
 from goldrank.cli.commands import command as declared
 from goldrank.cli.inputs import (
     SAVED_ALREADY,
     catalogue_of,
     is_saved,
     load_saved,
+    named_file,
     once,
     open_qrels,
     open_systems,
@@ -37,7 +39,9 @@ from goldrank.cli.options import (
     statistics_option,
 )
 from goldrank.cli.output import Output, output_options
+from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores, ScoresByRun
+from goldrank.io.contract import holds_both
 
 if TYPE_CHECKING:
     from goldrank.comparison.build import CompareRequest
@@ -45,7 +49,7 @@ if TYPE_CHECKING:
 
 
 @declared(usual="-m -o --as --baseline --queries --statistics")
-@click.argument("inputs", metavar="QRELS RUN RUN... | SCORES... | RECORD...", nargs=-1, required=True, type=FILE)
+@click.argument("inputs", metavar="QRELS RUN RUN... | RECORDS... | SCORES...", nargs=-1, required=True, type=FILE)
 @measures_option
 @baseline_option
 @primary_option
@@ -76,8 +80,8 @@ def command(
     Of three or more systems it says first which may be best, and which ranks each may have.
 
     Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
-    SCORES are what `eval -o x.json` or `texts -o x.json` wrote; with --db the arguments are records of a history, by
-    number, label or commit.
+    RECORDS hold the ids that were expected and those that were retrieved: each file is a system. SCORES are what `eval
+    -o x.json` or `texts -o x.json` wrote; with --db the arguments are records of a history, by number, label or commit.
     """
     from goldrank.comparison.build import CompareRequest, compare_scores
     from goldrank.comparison.result import Comparison
@@ -118,13 +122,33 @@ def _of_runs(inputs: tuple[str, ...], request: CompareRequest, reading: ReadingO
         raise click.UsageError("give QRELS and two or more runs, or saved scores")
     once(inputs)
     qrels, *runs = inputs
-    judged = open_qrels(qrels, reading)
+    if all(holds_both(named_file(file)[1], reading.columns) for file in inputs):
+        runs = list(dict.fromkeys(inputs))
+        judged = _common_judgements(runs, reading)
+    else:
+        judged = open_qrels(qrels, reading)
     opened = open_systems(runs, reading)
     catalogue = as_catalogue(catalogue_of(reading))
     with progress(*(run for _, run in opened.items())):
         return scores_to_compare(
             judged, opened, request.measures, request.statistics, reading.convention, catalogue, reading.depth
         )
+
+
+def _common_judgements(files: Sequence[str], reading: ReadingOptions) -> Qrels:
+    """The judgements that files of records hold; an error if they are not the same."""
+    first, *others = files
+    judged = open_qrels(named_file(first)[1], reading)
+    for file in others:
+        if open_qrels(named_file(file)[1], reading) == judged:
+            continue
+        raise InputError(
+            f"expects other ids than {named_file(first)[1]}",
+            where=named_file(file)[1],
+            hint="Systems are compared on the same questions and judgements: give QRELS first, then the runs.",
+            code="other-judgements",
+        )
+    return judged
 
 
 def _of_records(db: str, refs: tuple[str, ...], request: CompareRequest) -> tuple[ScoresByRun, CompareRequest]:

@@ -44,6 +44,7 @@ from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.data.showing import Result
 from goldrank.io.contract import BAD_RECORD, SEVERAL_SYSTEMS, by_system, check_strictly, records_of
+from goldrank.io.objects.id_lists import TEXTS_NOT_IDS
 from goldrank.report.scores import ScoreTables, Signed
 from goldrank.report.show import render
 
@@ -225,7 +226,7 @@ def _retrieved(source: Any, reading: ReadingOptions) -> Run:
         reading.columns.check_used()
         len(run)  # of some formats nothing was read so far
     except InputError as error:
-        if error.code in (BAD_RECORD, SEVERAL_SYSTEMS):
+        if error.code in (BAD_RECORD, SEVERAL_SYSTEMS, TEXTS_NOT_IDS):
             raise
         problem = error.what
         if error.where is not None:

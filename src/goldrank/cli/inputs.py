@@ -244,7 +244,10 @@ def key_values(option_values: Sequence[str], option: str, form: str = "NAME=FIEL
         if not sign or not key or not value:
             raise click.UsageError(f"{option} takes {form}, not {text!r}")
         if key in by_key:
-            raise click.UsageError(f"{option} {key}=... is given twice")
+            sides = ""
+            if option == "--map":
+                sides = f"; qrels.{key}=... and run.{key}=... name one side"
+            raise click.UsageError(f"{option} {key}=... is given twice{sides}")
         by_key[key] = value
     return by_key
 

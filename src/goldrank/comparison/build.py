@@ -311,7 +311,9 @@ def _runs_of_a_system() -> InputError:
 
 def _scored_already(argument: str) -> InputError:
     message = f"scores are compared as they are; {argument} has no meaning for them"
-    hint = "Either compare(qrels, runs, measures), or compare(evaluate(qrels, Runs(runs), measures))."
+    hint = (
+        "compare({'old': scores, 'new': other_scores}) compares scores; compare(qrels, runs, measures) measures first."
+    )
     return InputError(message, hint=hint, code="no-meaning-for-scores")
 
 

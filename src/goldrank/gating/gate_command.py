@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goldrank.base import ids
-from goldrank.base.errors import BaselineError, GoldrankError
+from goldrank.base.errors import BaselineError, GoldrankError, InputError
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
 from goldrank.cli.inputs import (
@@ -103,7 +103,7 @@ def command(
     decide it. --update freezes what is measured as the baseline, a file (or with --db a name); nothing else changes a
     baseline.
     """
-    if run is None and not is_saved(qrels) and is_records(qrels):
+    if run is None and not is_saved(qrels) and is_records(qrels, reading.columns):
         run = qrels
     if dry_run and not update:
         raise click.UsageError("--dry-run goes with --update")
@@ -240,8 +240,21 @@ def _rules(
     return rules.with_changes(**changes)
 
 
+def _refuse_texts(path: str) -> None:
+    """Raise if a file holds texts, which `goldrank texts` measures."""
+    from goldrank.io import read_run
+    from goldrank.io.objects.id_lists import TEXTS_NOT_IDS
+
+    try:
+        len(read_run(path))
+    except InputError as error:
+        if error.code == TEXTS_NOT_IDS:
+            raise
+
+
 def _saved(path: str, reading: ReadingOptions) -> Scores:
     if not is_saved(path):
+        _refuse_texts(path)
         raise click.UsageError(
             f"give a RUN beside {path}, or records, or scores that `eval -o x.json` or `texts -o x.json` wrote"
         )
