@@ -1,6 +1,7 @@
 """Six kinds of users with messy data of their own reach a number, a comparison, a report and a gate.
 
-What they type is what README and `--help` show, and then what hints say. Numbers are held to what the generator counted.
+What they type is what README and `--help` show, and then what hints say. Numbers are those that
+the generator counted.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from messy_users import Files, Mess
 import goldrank
 from goldrank import cli
 
-SEEDS = (7, 14, 21, 35, 63)
+SEEDS = (1, 4, 5)
 """They draw, together, each habit of `Mess` at least once."""
 OF_RATINGS = ["--map", "qrels.query=Search term,qrels.doc=SKU,qrels.grade=Rating (0-3),run.query=@queries.txt"]
 OF_IDS = ["--map", "retrieved_ids=chunk_ids"]
@@ -144,7 +145,7 @@ def test_training_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert compared.pair.verdict == "better"
     compared.save("report.html")
     assert "<html" in Path("report.html").read_text(encoding="utf-8")
-    assert goldrank.gate(compared.scores["new"], "P@1 >= 0.5").passed
+    assert goldrank.gate(compared.scores["new"], "P@1 >= 0.5").status == "pass"
 
 
 @pytest.mark.parametrize("shape", ["wide", "long", "cell"])
@@ -159,4 +160,4 @@ def test_notebook(tmp_path: Path, shape: str) -> None:
         assert scores["R@10"] == pytest.approx(files.truth[model])
     compared = goldrank.compare(qrels, {"a": read[f"als_{shape}"], "b": read[f"twotower_{shape}"]}, "R@10")
     assert compared.pair.verdict == "better"
-    assert goldrank.gate(scores, "R@10 >= 0.1").passed
+    assert goldrank.gate(scores, "R@10 >= 0.1").status == "pass"

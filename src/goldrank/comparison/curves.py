@@ -40,7 +40,8 @@ def curves_of_systems(scores: ScoresByRun, systems: Sequence[Scores]) -> Curves:
         ties = "docid"
     plain = rules.with_policies(ties=ties, bounds="none")
     measures = resolve_measures(curve_measures([parse(name) for name in systems[0].columns]), plain)
-    by_run = {placed.run.name: pipeline.score(placed, measures, rules=plain) for placed in placed_runs}
+    scored = [pipeline.score(placed, measures, rules=plain) for placed in placed_runs]
+    by_run = dict(zip(scores, scored, strict=True))
 
     means_of_runs = []
     for name, runs in scores.systems.items():
