@@ -97,7 +97,7 @@ def as_text(value: object, noun: str, where: str | None = None) -> str:
         raise InputError(f"{noun} is an integer of more than 1,000 digits", where=where, code="bad-id")
 
     if isinstance(value, Real) and _is_float(type(value)) and is_whole(float(value)):
-        return str(int(value))
+        return str(int(float(value)))
     if is_missing(value):
         raise missing(value, noun, where)
 

@@ -10,6 +10,7 @@ import click
 
 from goldrank.base import satellites
 from goldrank.base.errors import InputError
+from goldrank.base.types import JudgementsLike
 from goldrank.cli.commands import command as declared
 from goldrank.cli.inputs import (
     SAVED_ALREADY,
@@ -18,6 +19,7 @@ from goldrank.cli.inputs import (
     load_saved,
     named_file,
     once,
+    open_judgements,
     open_qrels,
     open_systems,
     progress,
@@ -117,16 +119,21 @@ def _of_runs(inputs: tuple[str, ...], request: CompareRequest, reading: ReadingO
     """The scores of runs, each of which is read once."""
     from goldrank.comparison.build import scores_to_compare
     from goldrank.evaluation.inputs import as_catalogue
+    from goldrank.measures import parse_all
 
     if len(inputs) < 2:
         raise click.UsageError("give QRELS and two or more runs, or saved scores")
     once(inputs)
     qrels, *runs = inputs
+    measures: tuple[str, ...] = ()
+    if request.measures is not None:
+        measures = tuple(map(str, parse_all(request.measures)))
+    judged: JudgementsLike
     if all(holds_both(named_file(file)[1], reading.columns) for file in inputs):
         runs = list(dict.fromkeys(inputs))
         judged = _common_judgements(runs, reading)
     else:
-        judged = open_qrels(qrels, reading)
+        judged = open_judgements(qrels, measures, reading)
     opened = open_systems(runs, reading)
     catalogue = as_catalogue(catalogue_of(reading))
     with progress(*(run for _, run in opened.items())):

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goldrank.base.errors import InputError
-from goldrank.base.types import JudgementsLike
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
 from goldrank.cli.inputs import (
@@ -19,6 +18,7 @@ from goldrank.cli.inputs import (
     is_saved,
     load_saved,
     once,
+    open_judgements,
     open_qrels,
     open_runs,
     progress,
@@ -136,13 +136,12 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
         if qrels == "-":
             source = open_source(qrels)
 
-    # Measures of subtopics and of preferences decide how their file is read; `open_qrels` reads any other.
-    judged = judgements_for(parse_all(measures or None), source)
+    judged: Any
     if runs:
-        if judged is source:
-            judged = _judgements(source, reading, told_by_content=not measures)
+        judged = open_judgements(qrels, measures, reading)
         opened = open_runs(runs, reading)
     else:
+        judged = judgements_for(parse_all(measures or None), source)
         judged, opened = _from_records(source, judged, reading)
 
     watched = []
@@ -157,18 +156,6 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
             depth=reading.depth,
             catalogue=catalogue_of(reading),
         )
-
-
-def _judgements(source: Any, reading: ReadingOptions, *, told_by_content: bool) -> JudgementsLike:
-    """Judgements of documents; of their aspects, if the content shows these and no measure asks for something else."""
-    from goldrank.io import read_aspects
-
-    try:
-        return open_qrels(source, reading)
-    except InputError as error:
-        if error.code != "judged-by-subtopic" or not told_by_content:
-            raise
-    return read_aspects(source)
 
 
 def _from_records(source: Any, judged: Any, reading: ReadingOptions) -> tuple[Any, Runs]:

@@ -17,7 +17,7 @@ from goldrank.cli.inputs import (
     is_saved,
     load_saved,
     once,
-    open_qrels,
+    open_judgements,
     open_run,
     progress,
 )
@@ -183,7 +183,7 @@ def _measured(qrels: str, run: str, reading: ReadingOptions, rules: Rules, compa
     from goldrank.gating.measuring import scores_to_gate
 
     once((qrels, run))
-    judged, opened = open_qrels(qrels, reading), open_run(run, reading)
+    judged, opened = open_judgements(qrels, rules.measures, reading), open_run(run, reading)
     with progress(opened):
         return scores_to_gate(judged, opened, rules, _measuring_options(reading), compared=compared)
 
@@ -346,6 +346,6 @@ def _to_freeze(
         measure_names += Rules.load(rules_file).measures
     if rule_texts:
         measure_names += Rules([Rule.parse_at(text, "--rule") for text in rule_texts]).measures
-    judged, opened = open_qrels(qrels, reading), open_run(run, reading)
+    judged, opened = open_judgements(qrels, measure_names, reading), open_run(run, reading)
     with progress(opened):
         return scores_to_freeze(judged, opened, list(dict.fromkeys(measure_names)) or None, _measuring_options(reading))

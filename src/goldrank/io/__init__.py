@@ -597,7 +597,7 @@ def _iterable(source: Any, noun: str) -> Iterable[Any]:
 def _is_numeric_table(source: Any) -> bool:
     """Whether an array has a query in each row, and not a query, a document and a number."""
     kind = getattr(getattr(source, "dtype", None), "kind", "f")
-    shape = getattr(source, "shape", ())
+    shape: tuple[int, ...] = getattr(source, "shape", ())
     return len(shape) == 2 and kind in "fiub" and shape[1] not in (3, 4)
 
 
