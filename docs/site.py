@@ -37,7 +37,7 @@ COMPANIONS = {
 """Pages that live elsewhere in the repository, and where the site has them."""
 
 GROUPS = {
-    "Start": ["index.md", "install.md", "first_commands.md", "getting_in_and_out.md", "cookbook.md", "examples.md"],
+    "Start": ["index.md", "install.md", "getting_in_and_out.md", "cookbook.md", "examples.md"],
     "Tutorials": ["users/*"],
     "Concepts": ["concepts.md", "which_number.md", "comparing.md", "planning.md", "interleaving.md"],
     "Texts and RAG": ["texts.md", "texts_inputs.md", "matching.md", "judges.md", "now.md"],
@@ -113,6 +113,7 @@ def placed(text: str, path: Path, place: str, places: Mapping[Path, str]) -> tup
         return f"{found[1]}{os.path.relpath(to, folder)}{'#' if anchor else ''}{anchor}{found[3]}"
 
     text = re.sub(r"^```python\n(?=>>>)", "```pycon\n", text, flags=re.MULTILINE)
+    text = re.sub(r"^```(?:text|bash|sh)?\n(?=\$ )", "```console\n", text, flags=re.MULTILINE)
     return "".join(piece if code else LINK.sub(moved, piece) for piece, code in pieces(text)), linked
 
 

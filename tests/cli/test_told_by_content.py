@@ -63,7 +63,7 @@ def test_slices_by_training_activity() -> None:
     scores = goldrank.evaluate(TAKEN, goldrank.Runs(one=LISTS, other=LISTS), "RR", catalogue=catalogue)
     by_value = goldrank.compare(scores, slice_by="history").slices["history"]
     # The median of 1, 2 and 4 is 2.
-    sizes = {value: part.queries for value, part in by_value.items()}
+    sizes = {value: part.n for value, part in by_value.items()}
     assert sizes == {"cold: 0": 1, "warm: 1 to 2": 2, "warm: 3 or more": 1}
 
 

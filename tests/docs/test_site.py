@@ -238,6 +238,34 @@ def test_pages_fit_and_search_works_from_disk(built: Path, browser: Any) -> None
     assert not foreign
 
 
+COPIED = """[...document.querySelectorAll('pre code')].map(code => {
+  code.setAttribute('data-md-copying', '');
+  const text = code.innerText;
+  code.removeAttribute('data-md-copying');
+  return text.trimEnd();
+})"""
+"""What the copy button of each block would copy: what Material for MkDocs does on a click."""
+
+
+@pytest.mark.slow
+def test_the_copy_button_copies_commands_only(built: Path, browser: Any) -> None:
+    page = browser.new_page()
+    for name, command in (
+        ("cookbook", "goldrank eval demo/qrels.txt demo/words.run"),
+        ("index", "goldrank choose rag"),
+        ("users/training", "goldrank.evaluate_arrays(grades, scores,"),
+    ):
+        page.goto((built / f"{name}.html").as_uri())
+        copied = page.evaluate(COPIED)
+        assert any(command in text for text in copied), name
+        for text in copied:
+            assert not re.search(r"^(\$|>>>|\.\.\.) ", text, re.MULTILINE), (name, text)
+    lesson = next(text for text in copied if "evaluate_arrays" in text)
+    assert lesson.splitlines()[0] == "import goldrank"
+    assert "0.8155" not in lesson
+    page.close()
+
+
 def test_programs_that_read_have_every_page(site: ModuleType, tree: dict[str, Any]) -> None:
     pages = [place for place, text in tree.items() if isinstance(text, str) and place.endswith(".md")]
     assert len(pages) > 50
