@@ -251,7 +251,7 @@ COPIED = """[...document.querySelectorAll('pre code')].map(code => {
 def test_the_copy_button_copies_commands_only(built: Path, browser: Any) -> None:
     page = browser.new_page()
     for name, command in (
-        ("cookbook", "goldrank eval demo/qrels.txt demo/words.run"),
+        ("cookbook", "goldrank eval demo/household.qrels demo/bm25.run"),
         ("index", "goldrank choose rag"),
         ("users/training", "goldrank.evaluate_arrays(grades, scores,"),
     ):
