@@ -31,7 +31,7 @@ class Addresses(MetadataHookInterface):
             readme = RELATIVE.sub(absolute, readme)
             metadata["urls"] = {
                 "Homepage": home,
-                "Documentation": f"{home}/blob/{tag}/docs/first_commands.md",
+                "Documentation": f"{home}/blob/{tag}/docs/getting_in_and_out.md",
                 "Changes": f"{home}/blob/{tag}/CHANGES.md",
                 "Issues": f"{home}/issues",
             }

@@ -40,7 +40,6 @@ GROUPS = {
     "Start": [
         "index.md",
         "install.md",
-        "first_commands.md",
         "users/*",
         "tour.md",
         "gallery.md",
@@ -134,6 +133,7 @@ def placed(text: str, path: Path, place: str, places: Mapping[Path, str]) -> tup
         return f"{found[1]}{os.path.relpath(to, folder)}{'#' if anchor else ''}{anchor}{found[3]}"
 
     text = re.sub(r"^```python\n(?=>>>)", "```pycon\n", text, flags=re.MULTILINE)
+    text = re.sub(r"^```(?:text|bash|sh)?\n(?=\$ )", "```console\n", text, flags=re.MULTILINE)
     return "".join(piece if code else LINK.sub(moved, piece) for piece, code in pieces(text)), linked
 
 

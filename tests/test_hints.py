@@ -8,10 +8,14 @@ import inspect
 import json
 import re
 import shlex
+import traceback
 from collections.abc import Iterator
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import click
+import numpy as np
 import places
 import pytest
 
@@ -226,7 +230,7 @@ def named_option(hint: str) -> list[str]:
     flag, value = option[1], (option[2] or "").strip("'").rstrip(".")
     words = [flag]
     if flag == "--map" and "COLUMN" in value:
-        value = hint.partition("--map ")[2].split(", or")[0]
+        value = hint.partition("--map ")[2].split(", or")[0].strip("'")
         for role, column in COLUMNS.items():
             value = value.replace(f"{role}=COLUMN", f"{role}={column}")
     if flag not in ("--by-tag", "--real-grades"):
@@ -282,10 +286,123 @@ def test_texts_lead_to_the_command_for_texts(tmp_path, monkeypatch, capsys) -> N
     (tmp_path / "texts.jsonl").write_text(FILES["texts.jsonl"])
     monkeypatch.chdir(tmp_path)
     assert cli.run(["eval", "texts.jsonl"]) == 2
-    advised = re.search(r"`goldrank (\w+) FILE`", capsys.readouterr().err)
+    advised = re.search(r"`goldrank (\w+) FILE -o scores.json`", capsys.readouterr().err)
     assert advised is not None
-    assert cli.run([advised[1], "texts.jsonl", "-m", "Cover@5"]) == 0
+    assert cli.run([advised[1], "texts.jsonl", "-m", "Cover@5", "-o", "scores.json"]) == 0
     assert "Cover@5 1.0000" in " ".join(capsys.readouterr().out.split())
+    assert cli.run(["gate", "scores.json", "--rule", "Cover@5 >= 0.9"]) == 0
+
+
+@pytest.mark.parametrize(
+    "command", ["eval one.json", "compare one.json one.json", "gate one.json --rule", "record one.json"]
+)
+def test_one_record_of_texts_leads_there_too(command, tmp_path, monkeypatch, capsys) -> None:
+    (tmp_path / "one.json").write_text('{"q": "what?", "pieces": ["some words here"], "gold": ["other words there"]}')
+    monkeypatch.chdir(tmp_path)
+    words = command.split()
+    if words[-1] == "--rule":
+        words.append("R@5 >= 0.5")
+    assert cli.run(words) == 2
+    assert "one.json: holds texts and no ids" in capsys.readouterr().err
+
+
+# 3. Hints that were false.
+
+
+def mismatch_hint(judged: list[str], retrieved: list[str]) -> str:
+    with pytest.raises(goldrank.MismatchError) as caught:
+        goldrank.evaluate({"q": dict.fromkeys(judged, 1)}, {"q": retrieved}, "AP")
+    return caught.value.hint or ""
+
+
+def test_one_id_that_begins_another_by_chance_is_no_addition() -> None:
+    assert "in addition" not in mismatch_hint(["40891", "11", "12", "13"], ["40891x0", "a7", "b8", "c9"])
+    hint = mismatch_hint(["d1", "d2", "d3"], ["corpus/d1", "corpus/d2", "corpus/d7"])
+    assert "ids of the run have 'corpus/' before in addition" in hint
+    hint = mismatch_hint(["d1.txt", "d2.txt", "d9.txt"], ["d1", "d2", "d3"])
+    assert "ids of the judgements have '.txt' behind in addition" in hint
+
+
+def test_decimals_of_pandas_are_told_by_their_form() -> None:
+    hint = mismatch_hint(["23.0", "30.0"], ["426", "658"])  # no number is on both sides
+    assert "12.0 for 12" in hint
+    assert "astype" in hint
+    assert "12.0 for 12" not in mismatch_hint(["23.5", "30.0"], ["426", "658"])
+
+
+def test_a_missing_baseline_is_not_another_file(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "qrels").write_text("q1 0 d1 1\n")
+    (tmp_path / "run").write_text("q1 Q0 d1 1 1.0 x\n")
+    (tmp_path / "ids.jsonl").write_text("{}\n")
+    gate = ["gate", "qrels", "run", "--rule", "RR: -1%", "--baseline", "nosuch.json"]
+    assert cli.run(gate) == 2
+    message = capsys.readouterr().err
+    assert "ids.jsonl" not in message
+    assert "gate --update" in message
+    assert cli.run([*gate, "--update"]) == 0
+    assert cli.run(gate) == 0
+
+
+def test_a_map_for_one_side_is_named_where_it_fails(tmp_path, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "judged.csv").write_text(",Search term,SKU,Rating (0-3)\n0,red sofa,7,3\n1,red sofa,8,0\n")
+    (tmp_path / "queries.txt").write_text("red sofa\n")
+    (tmp_path / "out.jsonl").write_text('{"took": 1, "hits": {"hits": [{"_id": "7", "_score": 2.0}]}}\n')
+    command = ["eval", "judged.csv", "out.jsonl", "-m", "RR"]
+    assert cli.run(command) == 2
+    mapping = re.search(r"--map '([^']+)'", capsys.readouterr().err)
+    assert mapping is not None
+    assert cli.run([*command, "--map", mapping[1].replace("qrels.", "")]) == 2
+    assert "qrels.query=" in capsys.readouterr().err
+    assert cli.run([*command, "--map", mapping[1]]) == 2
+    assert "query=@queries.txt" in capsys.readouterr().err
+    assert cli.run([*command, "--map", mapping[1], "--map", "query=@queries.txt"]) == 0
+    assert "RR 1.0000" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("role", ["relevant_ids", "expected_ids", "gold_ids"])
+def test_a_role_under_the_name_of_another_tool(role) -> None:
+    with pytest.raises(goldrank.OptionError, match="Did you mean reference_ids"):
+        goldrank.read_qrels([], columns={role: "x"})
+
+
+def test_arrays_in_the_wrong_verb_lead_to_the_right_one() -> None:
+    grades = np.array([[1, 0, 2, 0, 0]] * 4)
+    scores = np.array([[0.1, 0.2, 0.3, 0.4, 0.5]] * 4)
+    with pytest.raises(goldrank.InputError, match=re.escape("compare({'old': evaluate_arrays(...)")):
+        goldrank.compare(grades, {"old": scores, "new": -scores})
+    with pytest.raises(goldrank.InputError, match=re.escape("compare({'old': evaluate_arrays(grades, old)")):
+        goldrank.evaluate_arrays(grades, {"old": scores, "new": -scores})
+    old, new = (goldrank.evaluate_arrays(grades, values, "RR") for values in (scores, -scores))
+    with pytest.raises(goldrank.InputError, match=re.escape("compare({'old': scores, 'new': other_scores})")):
+        goldrank.compare(old, new)
+    assert goldrank.compare({"old": old, "new": new}).pair.difference == 1 - 1 / 3  # rank 1, and rank 3 before
+
+
+def missing_files() -> dict[str, Any]:
+    return {
+        "evaluate": lambda: goldrank.evaluate("nosuch.txt", "run.txt"),
+        "compare": lambda: goldrank.compare({"q": {"d": 1}}, {"a": "nosuch.run", "b": {"q": ["d"]}}),
+        "texts": lambda: goldrank.evaluate_texts("nosuch.jsonl"),
+        "read": lambda: goldrank.read_qrels("nosuch"),
+        "train": lambda: goldrank.Catalogue(train="nosuch.csv"),
+    }
+
+
+@pytest.mark.parametrize("verb", missing_files())
+def test_a_missing_file_shows_the_message_and_few_frames(verb, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GOLDRANK_TRACEBACK", raising=False)
+    with pytest.raises(goldrank.GoldrankError, match="nosuch") as caught:
+        missing_files()[verb]()
+    frames = [
+        frame for frame in traceback.extract_tb(caught.value.__traceback__) if "src" in Path(frame.filename).parts
+    ]
+    assert len(frames) <= 4
+
+
+# 4. Words.
 
 
 @pytest.mark.parametrize(

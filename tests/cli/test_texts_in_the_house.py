@@ -92,8 +92,8 @@ def test_scores_are_taken_as_they_are(told) -> None:
     assert "--convention" in told(
         "gate", "s.json", "--baseline", "b.json", "--update", "--convention", "chroma", code=2
     )
-    assert "give a RUN" in told("gate", "old.jsonl", "--rule", "RR >= 0.1", code=2)
-    assert "give a RUN" in told("gate", "old.jsonl", "--baseline", "b.json", "--update", code=2)
+    assert "goldrank texts" in told("gate", "old.jsonl", "--rule", "RR >= 0.1", code=2)
+    assert "goldrank texts" in told("gate", "old.jsonl", "--baseline", "b.json", "--update", code=2)
 
 
 def test_other_gold_is_not_compared() -> None:

@@ -85,6 +85,15 @@ def test_notebooks_show_text_on_the_left():
     assert "text-align:left" in found
 
 
+def test_notebooks_show_the_verdict_as_a_headline():
+    found = notebook_html([Sentence("new is better", "better"), TABLE, Sentence("40 queries", "remark")])
+    bold = re.search(r"is\(li,p\):is\(([^)]+)\)\{font-weight:600\}", found)
+    assert bold is not None
+    assert ".better" in bold[1].split(",")
+    assert ".remark" not in bold[1].split(",")
+    assert "ul.notes{list-style:none" in found
+
+
 def test_columns_can_be_left_out():
     assert plain([TABLE.without("AP", "verdict")]).splitlines()[1:4] == ["run", "old", "new"]
 

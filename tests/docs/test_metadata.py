@@ -30,7 +30,7 @@ def test_a_release_has_links_that_lead_to_files_of_its_own_tag():
     assert len(links) > 20
     assert all(link.startswith(("https://", "#")) for link in links)
     files = [link.removeprefix(start) for link in links if link.startswith(start)]
-    assert "docs/first_commands.md" in files
+    assert "docs/getting_in_and_out.md" in files
     assert all((ROOT / file.split("#")[0]).exists() for file in files)
     assert f"({HOME}/raw/v{told['version']}/docs/compare.png)" in told["readme"]["text"]
     assert told["urls"]["Homepage"] == HOME

@@ -94,7 +94,7 @@ OPENING = 1_200
 """Characters of a page that a reader sees first."""
 
 
-COLLECTIONS = ("cookbook", "first_commands")
+COLLECTIONS = ("cookbook", "getting_in_and_out")
 """Pages that are lists of questions."""
 OPENING_PAGES = sorted(page for page in DOCS.glob("*.md") if page.stem not in COLLECTIONS)
 
@@ -261,6 +261,34 @@ def test_pages_fit_and_search_works_from_disk(built: Path, browser: Any) -> None
             page.wait_for_selector(".md-search-result__item:nth-child(1) h1:text-is('RR')", timeout=30_000)
         context.close()
     assert not foreign
+
+
+COPIED = """[...document.querySelectorAll('pre code')].map(code => {
+  code.setAttribute('data-md-copying', '');
+  const text = code.innerText;
+  code.removeAttribute('data-md-copying');
+  return text.trimEnd();
+})"""
+"""What the copy button of each block would copy: what Material for MkDocs does on a click."""
+
+
+@pytest.mark.slow
+def test_the_copy_button_copies_commands_only(built: Path, browser: Any) -> None:
+    page = browser.new_page()
+    for name, command in (
+        ("cookbook", "goldrank eval demo/household.qrels demo/bm25.run"),
+        ("index", "goldrank choose rag"),
+        ("users/training", "goldrank.evaluate_arrays(grades, scores,"),
+    ):
+        page.goto((built / f"{name}.html").as_uri())
+        copied = page.evaluate(COPIED)
+        assert any(command in text for text in copied), name
+        for text in copied:
+            assert not re.search(r"^(\$|>>>|\.\.\.) ", text, re.MULTILINE), (name, text)
+    lesson = next(text for text in copied if "evaluate_arrays" in text)
+    assert lesson.splitlines()[0] == "import goldrank"
+    assert "0.8155" not in lesson
+    page.close()
 
 
 def test_programs_that_read_have_every_page(site: ModuleType, tree: dict[str, Any]) -> None:

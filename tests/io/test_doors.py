@@ -456,7 +456,7 @@ def test_repeated_questions_are_refused() -> None:
     [
         ('{"took": 1, "hits": {"total": 3}}', ["Elasticsearch", "took"]),
         ('{"responseHeader": {"status": 0}, "response": {"numFound": 0}}', ["Solr", "responseHeader"]),
-        ('[{"question": "x", "contexts": ["a text"]}]', ["goldrank texts", "--map"]),
+        ('[{"question": "x", "contexts": ["a text"]}]', ["goldrank texts", "texts and no ids"]),
         ('[{"q": "x", "docno": "d", "score": 1}]', ["--map query=", "docno"]),
     ],
 )

@@ -81,7 +81,8 @@ def test_unknown_names_of_columns(sign: str, read: Any, tmp_path: Path) -> None:
     with pytest.raises(InputError, match="buyer, thing, stars") as found:
         read(tmp_path / "odd")
     assert found.value.code == "no-column"
-    assert "--map query=COLUMN,doc=COLUMN," in (found.value.hint or "")  # which is which, only the user knows
+    side = "qrels" if read is io.read_qrels else "run"
+    assert f"--map {side}.query=COLUMN,{side}.doc=COLUMN," in (found.value.hint or "")  # only the user knows
     named = {"query": "buyer", "doc": "thing", "grade" if read is io.read_qrels else "score": "stars"}
     assert read(tmp_path / "odd", columns=named)["q1"]["d1"] == 2
 

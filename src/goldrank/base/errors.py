@@ -20,6 +20,8 @@ from goldrank.base.escaping import log_line, shown
 Value = TypeVar("Value")
 POSITION_LIMIT = 500
 """Most characters of a file position in a message."""
+LEAST_LIKENESS = 0.6
+"""From this ratio of difflib on, words are near each other."""
 MOST_NAMES = 1_000
 """Most names of files that are compared with a name that does not exist."""
 
@@ -165,7 +167,7 @@ def did_you_mean(word: str, known: Iterable[str]) -> str | None:
 
     import difflib
 
-    near = difflib.get_close_matches(folded_word, by_folded, n=1, cutoff=0.6)
+    near = difflib.get_close_matches(folded_word, by_folded, n=1, cutoff=LEAST_LIKENESS)
     if near and by_folded[near[0]] != word:
         return f"Did you mean {by_folded[near[0]]}?"
     return None
@@ -183,7 +185,7 @@ def cannot_open(
     if len(name) > 200 or "\n" in name:
         hint = "A string is taken as a path; give the data itself as a dict, rows or a data frame."
     elif isinstance(error, FileNotFoundError):
-        hint = _near_file(name) or hint
+        hint = " ".join(filter(None, (_near_file(name), hint))) or None
 
     reason = getattr(error, "strerror", None) or error
     return kind(f"cannot be opened: {reason}", where=shown_name, hint=hint, code="cannot-open")
@@ -199,7 +201,15 @@ def _near_file(name: str) -> str | None:
         return f"There is no folder {folder}."
     except OSError:
         return None
-    return did_you_mean(file, names)
+    stem = os.path.splitext(file)[0]
+    return did_you_mean(file, [name for name in names if _are_near(stem, os.path.splitext(name)[0])])
+
+
+def _are_near(word: str, other_word: str) -> bool:
+    """Whether two words differ little: names of files with the same ending are not near because of it."""
+    import difflib
+
+    return difflib.SequenceMatcher(None, word.casefold(), other_word.casefold()).ratio() >= LEAST_LIKENESS
 
 
 def of_type(value: Value, kinds: type | tuple[type, ...], label: str, expected: str, hint: str | None = None) -> Value:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable, Mapping, MappingView, Set
 from itertools import islice
-from numbers import Integral
+from numbers import Integral, Rational, Real
 from typing import TypeGuard
 
 from goldrank.base.errors import InputError
@@ -20,6 +20,8 @@ SHORT = MAX_ID_BYTES // 4
 """A number of characters that always fits into `MAX_ID_BYTES`."""
 _TOO_LONG = 10**1000
 """The least integer that cannot be an id: Python refuses to write integers of several thousand digits."""
+_ROUNDED = 2**53
+"""From here on floats stand for several integers."""
 
 
 def encode(text: str) -> bytes:
@@ -75,7 +77,10 @@ def is_plain(value: object) -> TypeGuard[str]:
 
 
 def as_text(value: object, noun: str, where: str | None = None) -> str:
-    """The text of an id that is text, bytes or an integer. Exact: floats are refused."""
+    """The text of an id that is text, bytes or an integer.
+
+    Exact: of floats only whole numbers are taken, which pandas makes of integers where some are missing.
+    """
     if isinstance(value, str | bytes):
         if isinstance(value, str):
             text = value
@@ -91,12 +96,26 @@ def as_text(value: object, noun: str, where: str | None = None) -> str:
             return str(number)
         raise InputError(f"{noun} is an integer of more than 1,000 digits", where=where, code="bad-id")
 
+    if isinstance(value, Real) and _is_float(type(value)) and is_whole(float(value)):
+        return str(int(float(value)))
+    if is_missing(value):
+        raise missing(value, noun, where)
+
     raise InputError(
         f"{noun} {value!r} is of type {type(value).__name__}",
         where=where,
         hint="Ids are text (or integers, which are read as their digits). Convert them before evaluating.",
         code="bad-id",
     )
+
+
+def is_whole(value: float) -> bool:
+    """Whether a float is a whole number that no rounding made.
+
+    >>> is_whole(12.0), is_whole(12.5), is_whole(float("nan")), is_whole(2.0**53)
+    (True, False, False, False)
+    """
+    return value.is_integer() and abs(value) < _ROUNDED
 
 
 def is_missing(value: object) -> bool:
@@ -170,8 +189,13 @@ def has_no_order(value: object) -> bool:
 _SetIterator: type = type(iter(set()))
 
 
+def _is_float(id_type: type) -> bool:
+    """Whether a type is float, or a float of numpy."""
+    return issubclass(id_type, Real) and not issubclass(id_type, Rational)
+
+
 def _kind_of_type(id_type: type) -> str:
-    if issubclass(id_type, Integral):
+    if issubclass(id_type, Integral) or _is_float(id_type):
         return "int"
     if issubclass(id_type, bytes):
         return "bytes"

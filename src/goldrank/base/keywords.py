@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from functools import partial, wraps
 from typing import Any, TypeVar
 
-from goldrank.base.errors import OptionError, RuleError, did_you_mean
+from goldrank.base.errors import GoldrankError, OptionError, did_you_mean
 
 Verb = TypeVar("Verb", bound=Callable[..., Any])
 
@@ -102,27 +102,27 @@ def _checked(extra_names: frozenset[str], verb: Verb) -> Verb:
             raise unknown_argument(verb.__name__, unknown_name, known)
         try:
             return verb(*arguments, **named)
-        except (OptionError, RuleError) as error:
+        except GoldrankError as error:
             raise _without_inner_frames(error) from error.__cause__
 
     return call  # type: ignore[return-value]
 
 
 def with_short_tracebacks(verb: Verb) -> Verb:
-    """Wrap a verb so that its errors about misspelled words have no frames of goldrank in their traceback."""
+    """Wrap a verb so that its errors about what it was given have no inner frames of goldrank in their traceback."""
 
     @wraps(verb)
     def call(*arguments: Any, **named: Any) -> Any:
         try:
             return verb(*arguments, **named)
-        except (OptionError, RuleError) as error:
+        except GoldrankError as error:
             raise _without_inner_frames(error) from error.__cause__
 
     return call  # type: ignore[return-value]
 
 
-def _without_inner_frames(error: OptionError | RuleError) -> OptionError | RuleError:
-    """The error without its traceback inside goldrank, which does not help to correct a misspelled word."""
+def _without_inner_frames(error: GoldrankError) -> GoldrankError:
+    """The error without its traceback inside goldrank, which does not help to correct a word or a file."""
     if os.environ.get("GOLDRANK_TRACEBACK"):
         return error
     return error.with_traceback(None)

@@ -128,7 +128,10 @@ KINDS: dict[str, NoteKind] = {
         "ratings are taken as grades, so that a rating of 1 counts as relevant; relevant_from=4 makes those from 4 "
         "relevant and the others not"
     ),
-    "ratings-cut": NoteKind("ratings from {least} are relevant: {part:,} of {whole:,}", counts=("part", "whole")),
+    "ratings-cut": NoteKind(
+        "ratings from {least} are relevant: {part:,} of {whole:,}; what is not rated is not relevant",
+        counts=("part", "whole"),
+    ),
     "unrated-queries": NoteKind("queries without any rating, which are not judged: {count:,}"),
     "partial-responses": warns(
         "responses that are not complete (timed out, or without an answer from every shard): {count:,}"
@@ -493,6 +496,7 @@ KINDS: dict[str, NoteKind] = {
     "unjudged-catalogue": NoteKind(
         "a catalogue or training data is given, so unjudged documents count as not relevant"
     ),
+    "unjudged-ratings": NoteKind("judgements are ratings by users, so what a user did not rate counts as not relevant"),
     "unjudged-decide": warns(
         lambda facts: (
             "unjudged documents could decide this"

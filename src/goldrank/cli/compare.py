@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from goldrank.base import satellites
+from goldrank.base.errors import InputError
+from goldrank.base.types import JudgementsLike
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
 from goldrank.cli.groups import scores_by_groups
@@ -20,6 +22,7 @@ from goldrank.cli.inputs import (
     load_saved,
     named_file,
     once,
+    open_judgements,
     open_qrels,
     open_systems,
     progress,
@@ -44,8 +47,10 @@ from goldrank.cli.options import (
 )
 from goldrank.cli.output import Output, output_options
 from goldrank.cli.readers import scores_of_files
+from goldrank.data.qrels import Qrels
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.data.table import Part
+from goldrank.io.contract import holds_both
 
 if TYPE_CHECKING:
     from goldrank.comparison.build import CompareRequest
@@ -53,7 +58,7 @@ if TYPE_CHECKING:
 
 
 @declared(usual="-m -o --as --baseline --queries --collections", help_alone=True)
-@click.argument("inputs", metavar="QRELS RUN RUN... | SCORES... | TEXTS... | RECORD...", nargs=-1, type=FILE)
+@click.argument("inputs", metavar="QRELS RUN RUN... | RECORDS... | SCORES... | TEXTS...", nargs=-1, type=FILE)
 @option(
     "--collections",
     type=click.Path(),
@@ -94,8 +99,8 @@ def command(
     Files of retrieved texts with their references, as `goldrank texts` takes them, are compared too.
 
     Runs go by the names of their files; NAME=FILE gives another one, and a repeated NAME another run of that system.
-    SCORES are what `eval -o x.json` or `texts -o x.json` wrote; with --db the arguments are records of a history, by
-    number, label or commit.
+    RECORDS hold the ids that were expected and those that were retrieved: each file is a system. SCORES are what `eval
+    -o x.json` or `texts -o x.json` wrote; with --db the arguments are records of a history, by number, label or commit.
     """
     from goldrank.comparison.build import CompareRequest, compare_scores
     from goldrank.comparison.result import Comparison
@@ -157,6 +162,7 @@ def _of_runs(inputs: tuple[str, ...], request: CompareRequest, reading: ReadingO
     """The scores of runs, each of which is read once."""
     from goldrank.comparison.build import scores_to_compare
     from goldrank.evaluation.inputs import as_catalogue
+    from goldrank.measures import parse_all
 
     if len(inputs) < 2:
         raise click.UsageError("give QRELS and two or more runs, or saved scores")
@@ -165,7 +171,15 @@ def _of_runs(inputs: tuple[str, ...], request: CompareRequest, reading: ReadingO
     if by_groups is not None:
         return by_groups
     qrels, *runs = inputs
-    judged = open_qrels(qrels, reading)
+    measures: tuple[str, ...] = ()
+    if request.measures is not None:
+        measures = tuple(map(str, parse_all(request.measures)))
+    judged: JudgementsLike
+    if all(holds_both(named_file(file)[1], reading.columns) for file in inputs):
+        runs = list(dict.fromkeys(inputs))
+        judged = _common_judgements(runs, reading)
+    else:
+        judged = open_judgements(qrels, measures, reading)
     opened = open_systems(runs, reading)
     catalogue = as_catalogue(catalogue_of(reading))
     with progress(*(run for _, run in opened.items())):
@@ -190,6 +204,22 @@ def _of_texts(inputs: tuple[str, ...], request: CompareRequest) -> tuple[ScoresB
     if request.queries is None and questions.has("text"):
         request = replace(request, queries=questions)
     return ScoresByRun(_pairs(scores)), request
+
+
+def _common_judgements(files: Sequence[str], reading: ReadingOptions) -> Qrels:
+    """The judgements that files of records hold; an error if they are not the same."""
+    first, *others = files
+    judged = open_qrels(named_file(first)[1], reading)
+    for file in others:
+        if open_qrels(named_file(file)[1], reading) == judged:
+            continue
+        raise InputError(
+            f"expects other ids than {named_file(first)[1]}",
+            where=named_file(file)[1],
+            hint="Systems are compared on the same questions and judgements: give QRELS first, then the runs.",
+            code="other-judgements",
+        )
+    return judged
 
 
 def _of_records(db: str, refs: tuple[str, ...], request: CompareRequest) -> tuple[ScoresByRun, CompareRequest]:

@@ -11,7 +11,6 @@ import click
 
 from goldrank.base import satellites
 from goldrank.base.errors import InputError
-from goldrank.base.types import JudgementsLike
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
 from goldrank.cli.groups import scores_by_groups
@@ -21,6 +20,7 @@ from goldrank.cli.inputs import (
     is_saved,
     load_saved,
     once,
+    open_judgements,
     open_qrels,
     open_run,
     open_runs,
@@ -48,6 +48,7 @@ from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.data.showing import Result
 from goldrank.io.contract import BAD_RECORD, SEVERAL_SYSTEMS, by_system, check_strictly, records_of
+from goldrank.io.objects.id_lists import TEXTS_NOT_IDS
 from goldrank.report.scores import ScoreTables, Signed
 from goldrank.report.show import render
 
@@ -233,13 +234,12 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
         if qrels == "-":
             source = open_source(qrels)
 
-    # Measures of subtopics and of preferences decide how their file is read; `open_qrels` reads any other.
-    judged = judgements_for(parse_all(measures or None), source)
+    judged: Any
     if runs:
-        if judged is source:
-            judged = _judgements(source, reading, told_by_content=not measures)
+        judged = open_judgements(qrels, measures, reading)
         opened = open_runs(runs, reading)
     else:
+        judged = judgements_for(parse_all(measures or None), source)
         judged, opened = _from_records(source, judged, reading)
 
     watched = []
@@ -254,18 +254,6 @@ def _measured(inputs: tuple[str, ...], measures: tuple[str, ...], reading: Readi
             depth=reading.depth,
             catalogue=catalogue_of(reading),
         )
-
-
-def _judgements(source: Any, reading: ReadingOptions, *, told_by_content: bool) -> JudgementsLike:
-    """Judgements of documents; of their aspects, if the content shows these and no measure asks for something else."""
-    from goldrank.io import read_aspects
-
-    try:
-        return open_qrels(source, reading)
-    except InputError as error:
-        if error.code != "judged-by-subtopic" or not told_by_content:
-            raise
-    return read_aspects(source)
 
 
 def _from_records(source: Any, judged: Any, reading: ReadingOptions) -> tuple[Any, Runs]:
@@ -326,7 +314,7 @@ def _retrieved(source: Any, reading: ReadingOptions) -> Run:
         reading.columns.check_used()
         len(run)  # of some formats nothing was read so far
     except InputError as error:
-        if error.code in (BAD_RECORD, SEVERAL_SYSTEMS):
+        if error.code in (BAD_RECORD, SEVERAL_SYSTEMS, TEXTS_NOT_IDS):
             raise
         problem = error.what
         if error.where is not None:

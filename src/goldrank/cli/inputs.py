@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ import click
 from goldrank.base import ids, satellites
 from goldrank.base.errors import InputError
 from goldrank.base.packages import installed, needed
+from goldrank.base.types import JudgementsLike
 from goldrank.data.blocks import BlockSource
 from goldrank.data.catalogue import Catalogue
 from goldrank.data.qrels import Qrels
@@ -24,6 +26,7 @@ from goldrank.data.run import Run
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.io.sources import ByteSource, open_source
+from goldrank.io.text.number_text import NUMBER
 
 if TYPE_CHECKING:
     from goldrank.cli.options import ReadingOptions
@@ -60,6 +63,35 @@ def open_qrels(path: Any, reading: ReadingOptions) -> Qrels:
     if reading.shard is not None:
         judged = judged.shard(*reading.shard)
     return judged
+
+
+def open_judgements(file: str, measures: Sequence[str], reading: ReadingOptions) -> JudgementsLike:
+    """Judgements, of documents or by aspect, or preferences: as the measures need, else told by the content."""
+    from goldrank.evaluation.inputs import judgements_for
+    from goldrank.io import read_aspects, read_preferences
+    from goldrank.measures import parse_all
+
+    judged = judgements_for(parse_all(measures or None), file)
+    if judged is not file:
+        return judged
+    try:
+        return open_qrels(file, reading)
+    except InputError as error:
+        if measures:
+            raise
+        if error.code == "judged-by-subtopic":
+            return read_aspects(file)
+        if _is_preferences(file):
+            return read_preferences(file)
+        raise
+
+
+def _is_preferences(file: str) -> bool:
+    """Whether a file has lines of trec_eval's preferences: query, judge, group, document and level."""
+    first_lines = [line.split() for _, line in islice(open_source(file).filled_lines(), 5)]
+    if not first_lines or any(len(cells) != 5 for cells in first_lines):
+        return False
+    return all(NUMBER.fullmatch(cells[4]) for cells in first_lines)
 
 
 def open_runs(files: Sequence[str], reading: ReadingOptions) -> Runs:
@@ -224,14 +256,17 @@ def holds_texts(text: str) -> bool:
     """Whether FILE or NAME=FILE begins with a JSON record that has texts of a question, and no ids."""
     import json
 
-    from goldrank.io.objects.id_lists import texts_hint
+    from goldrank.io.columns import Columns
+    from goldrank.io.objects.id_lists import IdLists, texts_error
 
     try:
         with Path(named_file(text)[1]).open("rb") as file:
             record = json.loads(file.readline(MOST_OF_RECORD))
     except (OSError, ValueError):
         return False
-    return isinstance(record, dict) and bool(texts_hint(record))
+    if not isinstance(record, dict) or IdLists("run", Columns()).is_record(record):
+        return False
+    return texts_error(record, text) is not None
 
 
 def load_saved(texts: Sequence[str]) -> list[Scores]:
@@ -283,7 +318,10 @@ def key_values(option_values: Sequence[str], option: str, form: str = "NAME=FIEL
         if not sign or not key or not value:
             raise click.UsageError(f"{option} takes {form}, not {text!r}")
         if key in by_key:
-            raise click.UsageError(f"{option} {key}=... is given twice")
+            sides = ""
+            if option == "--map":
+                sides = f"; qrels.{key}=... and run.{key}=... name one side"
+            raise click.UsageError(f"{option} {key}=... is given twice{sides}")
         by_key[key] = value
     return by_key
 

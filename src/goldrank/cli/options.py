@@ -404,8 +404,8 @@ slice_option = option(
     multiple=True,
     metavar="FIELD",
     heading=MEASURE,
-    help="Also by slices of queries: a field of --queries or of the items, or relevant, judged or length; may be "
-    "repeated.",
+    help="Also by slices of queries: a field of --queries or of the items, or relevant, judged, length or history; may "
+    "be repeated.",
 )
 
 

@@ -34,7 +34,7 @@ from goldrank.data.query_costs import conversation_fields
 from goldrank.data.runs import Runs
 from goldrank.data.scores import Column, Scores, ScoresByRun
 from goldrank.evaluation import pipeline
-from goldrank.evaluation.inputs import NO_CATALOGUE, as_judgements, resolve_measures, whole_depth
+from goldrank.evaluation.inputs import NO_CATALOGUE, as_judgements, resolve_measures, usual_measures, whole_depth
 from goldrank.evaluation.pipeline import Placed
 from goldrank.evaluation.rankings import score_runs
 from goldrank.io import as_runs
@@ -162,7 +162,7 @@ def scores_to_compare(
     """What `evaluate` gives for runs, each of which is read once for all that a comparison looks at."""
     rules = convention or Convention()
     judgements = qrels if io.is_spark(qrels) else as_judgements(qrels, rules)
-    resolved = resolve_measures(measures, rules)
+    resolved = resolve_measures(measures, rules, usual_measures(judgements))
     top = pipeline.wanted_top(resolved, catalogue)
     if statistics.unjudged == "check" and isinstance(judgements, Qrels):
         top = max(top, depth_to_keep(resolved, len(judgements)))
@@ -335,7 +335,9 @@ def _runs_of_a_system() -> InputError:
 
 def _scored_already(argument: str) -> InputError:
     message = f"scores are compared as they are; {argument} has no meaning for them"
-    hint = "Either compare(qrels, runs, measures), or compare(evaluate(qrels, Runs(runs), measures))."
+    hint = (
+        "compare({'old': scores, 'new': other_scores}) compares scores; compare(qrels, runs, measures) measures first."
+    )
     return InputError(message, hint=hint, code="no-meaning-for-scores")
 
 

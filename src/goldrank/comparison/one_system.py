@@ -19,6 +19,7 @@ from goldrank.comparison.intervals import UNKNOWN, Interval, mean_interval, perc
 from goldrank.comparison.settings import Statistics
 from goldrank.comparison.slice_table import SMALL
 from goldrank.comparison.slices import (
+    history_sizes,
     no_slice_values,
     none_for_nan,
     slice_names,
@@ -262,6 +263,8 @@ def attribute_values(scores: Scores, query_table: Queries | None, name: str) -> 
         return counts
     if name == "judged" and "Judged@10" in scores.columns:
         return none_for_nan(scores.columns["Judged@10"].values)
+    if name == "history":
+        return history_sizes(scores.placed, scores.queries)
 
     needs = {
         "length": "the queries' texts",

@@ -43,6 +43,7 @@ from goldrank.comparison.slice_table import Slice, SliceDifference, SliceTable
 from goldrank.comparison.statistics import MeasureFacts, facts_of
 from goldrank.data.queries import Queries, is_missing
 from goldrank.evaluation import pipeline
+from goldrank.evaluation.pipeline import Placed
 from goldrank.measures import parse
 
 MOST_CATEGORIES = 50
@@ -56,6 +57,7 @@ AUTOMATIC = {
     "relevant": "the number of relevant documents of a query",
     "judged": "the share of judged documents among the first ten, over all systems",
     "length": "the number of words of the query's text",
+    "history": "how many items the user had before: none (cold), few or many; needs training data",
 }
 
 
@@ -104,6 +106,7 @@ def _available(comparison: Comparison) -> list[str]:
         "relevant": bool(comparison.placed),
         "judged": bool(comparison.placed) or _has_judged(comparison),
         "length": bool(comparison.texts),
+        "history": bool(comparison.placed) and comparison.placed[0].catalogue.train is not None,
     }
     return [name for name in AUTOMATIC if is_available[name]]
 
@@ -129,6 +132,11 @@ def _attribute(comparison: Comparison, name: str) -> Sequence[Any]:
 
     if name == "judged":
         return _judged_shares(comparison)
+    if name == "history":
+        placed = None
+        if comparison.placed:
+            placed = comparison.placed[0]
+        return history_sizes(placed, comparison.queries)
 
     raise no_slice_values(name, query_table)
 
@@ -165,6 +173,37 @@ def relevant_counts(grades: Mapping[str, Mapping[str, float]], queries: Sequence
         else:
             counts.append(None)
     return counts
+
+
+def history_sizes(placed: Placed | None, users: Sequence[str]) -> list[str]:
+    """How much each user had in the training data, in words: nothing, or up to the median of the others, or more."""
+    if placed is None or placed.catalogue.train is None:
+        message = "slices by history need training data"
+        hint = "--catalogue train=FILE, or catalogue=Catalogue(train=...), with scores made now."
+        raise InputError(message, hint=hint, code="slice-needs-input")
+
+    items = placed.catalogue.train.items
+    counts = [len(items.get(user, ())) for user in users]
+    warm = sorted(count for count in counts if count)
+    if not warm:
+        return ["cold: 0"] * len(counts)
+
+    median = warm[(len(warm) - 1) // 2]
+    words = []
+    for count in counts:
+        if count == 0:
+            words.append("cold: 0")
+        elif count <= median:
+            words.append(f"warm: {_counted(warm[0], median)}")
+        else:
+            words.append(f"warm: {median + 1} or more")
+    return words
+
+
+def _counted(least: int, most: int) -> str:
+    if least == most:
+        return str(least)
+    return f"{least} to {most}"
 
 
 def none_for_nan(values: np.ndarray) -> list[float | None]:

@@ -31,7 +31,11 @@ LISTED = 20
 
 CAVEATS = {"closed": "judging-cannot-change", "extreme": "only-extreme-judgements", "open": "unjudged-decide"}
 """The codes of notes on what unjudged documents mean for a row."""
-NOT_RELEVANT = {"positives-only": "unjudged-positives-only", "catalogue": "unjudged-catalogue"}
+NOT_RELEVANT = {
+    "positives-only": "unjudged-positives-only",
+    "catalogue": "unjudged-catalogue",
+    "ratings": "unjudged-ratings",
+}
 """The codes of notes on why unjudged documents count as not relevant."""
 
 

@@ -6,8 +6,8 @@ the observed difference is significant, and the condensed one has its direction 
 
 Condensing needs judged documents that are not relevant. Where there are (nearly) none, it puts every relevant document
 first, and so says nothing: MS MARCO, gold sets of questions, clicks and purchases. There unjudged documents count as
-not relevant, and a note says so. The same holds where a catalogue or training data is given: what users did not choose
-is unjudged.
+not relevant, and a note says so. The same holds for ratings by users, and where a catalogue or training data is given:
+what users did not choose is unjudged.
 """
 
 from __future__ import annotations
@@ -20,8 +20,11 @@ from goldrank.data.placements import Placements
 from goldrank.evaluation.inputs import NO_CATALOGUE
 from goldrank.evaluation.pipeline import Placed
 
-UnjudgedRule: TypeAlias = Literal["half", "positives-only", "catalogue"]
+UnjudgedRule: TypeAlias = Literal["half", "positives-only", "catalogue", "ratings"]
 """How unjudged documents are taken: by the half rule, or as not relevant because of the judgements or a catalogue."""
+
+RATINGS = ("ratings-cut", "ratings-as-grades")
+"""Codes of notes on judgements that are ratings by users."""
 
 NEARLY_NONE = 0.05
 """With a smaller share of judged documents that are not relevant, judgements are positives only."""
@@ -32,6 +35,8 @@ def unjudged_rule(placed: Placed) -> UnjudgedRule:
     """How the unjudged documents of a placed run, and of all runs with its judgements, are taken."""
     if placed.catalogue is not NO_CATALOGUE:
         return "catalogue"
+    if any(note.code in RATINGS for note in placed.qrels.notes):
+        return "ratings"
     if is_positives_only(placed.placements):
         return "positives-only"
     return "half"

@@ -443,6 +443,8 @@ def _placed(rankings: Sequence[Ids], *judgements: Sequence[Any]) -> list[Placeme
         for docs in chain(rankings, *reusable):
             _check_ids(docs)
         tables = place_each(rankings, *reusable)
+    except InputError:
+        raise  # it is a ValueError too, and says what is wrong
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         message = f"these are not rankings and judgements: {error}"
         hint = "A ranking is a list of ids; relevant ids are a set or a list, grades a dict of numbers."

@@ -15,8 +15,8 @@ from goldrank.data.judgement_columns import Grade
 MAX_GRADE = 10_000_000
 HIGH_GRADE = 1_000
 GAINS = (
-    "If these are gains with decimals, say so: real_grades=True; if they are ratings, relevant_from=4 makes those "
-    "from 4 relevant and the others not."
+    "If these are gains with decimals, say so: real_grades=True; if they are ratings, read_qrels(source, "
+    "relevant_from=4) makes those from 4 relevant and the others not."
 )
 """A hint for grades that are not whole numbers."""
 

@@ -249,9 +249,10 @@ def _is_mapping_of_rankings(value: object) -> bool:
 def _distinct_names(entries: list[Any]) -> list[str]:
     """Names of runs and files: a run's name, or a file's stem with as much of its path as distinguishes it."""
     paths = [_path_of(entry) for entry in entries]
+    stems = _stems(paths)
     depth = [1] * len(entries)
     for _ in range(max((len(path.parts) for path in paths if path is not None), default=0)):
-        names = [_name(entry, path, parts) for entry, path, parts in zip(entries, paths, depth, strict=True)]
+        names = list(map(_name, entries, paths, stems, depth))
         counts = Counter(names)
         clashing = [i for i, path in enumerate(paths) if counts[names[i]] > 1 and path is not None]
         if not clashing:
@@ -259,7 +260,7 @@ def _distinct_names(entries: list[Any]) -> list[str]:
         for i in clashing:
             depth[i] += 1
 
-    names = [_name(entry, path, parts) for entry, path, parts in zip(entries, paths, depth, strict=True)]
+    names = list(map(_name, entries, paths, stems, depth))
     distinct = []
     for i, name in enumerate(names):
         earlier = names[:i].count(name)
@@ -275,14 +276,29 @@ def _path_of(entry: Any) -> PurePath | None:
     return PurePath(os.fspath(entry))
 
 
-def _name(entry: Any, path: PurePath | None, parts: int) -> str:
+def _stems(paths: list[PurePath | None]) -> list[str]:
+    """The stem of each file; the whole name where files of one folder differ in their endings only."""
+    files = {path for path in paths if path is not None}
+    alike = Counter((path.parent, stem_of(path.name)) for path in files)
+    stems = []
+    for path in paths:
+        if path is None:
+            stems.append("")
+        elif alike[path.parent, stem_of(path.name)] > 1:
+            stems.append(path.name)
+        else:
+            stems.append(stem_of(path.name))
+    return stems
+
+
+def _name(entry: Any, path: PurePath | None, stem: str, parts: int) -> str:
     if path is None:
         return str(entry.name)
     folders = path.parts[:-1]
     shown: tuple[str, ...] = ()
     if parts > 1:
         shown = folders[max(0, len(folders) - parts + 1) :]
-    return "/".join([*shown, stem_of(path.name)])
+    return "/".join([*shown, stem])
 
 
 def stem_of(file: str) -> str:

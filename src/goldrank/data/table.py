@@ -31,7 +31,17 @@ LISTED = (*VERDICTS, "warning", "remark")
 """Styles of sentences that are items of a list, where a form has lists. Other styles: 'dim', 'strong', ''."""
 
 
-NOTEBOOK_STYLE = '<div class="goldrank"><style>.goldrank :is(.name,.text,.words,.hit,.miss){text-align:left}</style>'
+_RULES = (
+    ".goldrank :is(td,th){text-align:right;padding:.15em .7em;font-variant-numeric:tabular-nums;white-space:nowrap}",
+    ".goldrank :is(.name,.text,.words,.hit,.miss){text-align:left}",
+    ".goldrank thead th{border-bottom:1px solid}",
+    ".goldrank table{border-collapse:collapse;margin:.4em 0}",
+    ".goldrank ul.notes{list-style:none;margin:.4em 0;padding:0;max-width:60em}",
+    ".goldrank .remark{opacity:.75;padding-left:.7em}",
+    ".goldrank .warning{border-left:3px solid #c60;padding-left:.5em}",
+    f".goldrank :is(li,p):is({','.join(f'.{verdict}' for verdict in (*VERDICTS, 'strong'))}){{font-weight:600}}",
+)
+NOTEBOOK_STYLE = f'<div class="goldrank"><style>{"".join(_RULES)}</style>'
 """The beginning of the HTML of a notebook; `</div>` closes it."""
 
 

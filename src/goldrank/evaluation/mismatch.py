@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
@@ -21,8 +22,13 @@ _TESTS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("they differ in leading zeros", lambda text: re.sub(r"(?<!\d)0+(?=\d)", "", text)),
     ("they differ in Unicode normal form (NFC, NFD)", lambda text: unicodedata.normalize("NFC", text)),
     ("they differ in white space or quotes around them", lambda text: text.strip(" \t'\"")),
-    ("one side has decimals (1.0 for 1), as pandas makes of integers", lambda text: text.removesuffix(".0")),
 )
+_DECIMALS = (
+    "One side has decimals (12.0 for 12), which pandas writes for integers where some are missing. Write that file "
+    "anew, with integers: frame.astype({'column': 'Int64'}).to_csv(...)."
+)
+_ADDED_AT_LEAST = 2
+"""Fewest ids that must have the same addition: one id may begin another by chance."""
 _SEPARATORS = ("#", "::", ":", "@", "|", "/", "_", "-", ".")
 """Separators between a document and the number of its chunk."""
 _PART = re.compile(r"[A-Za-z]{0,10}[ _-]?[0-9]+(?:[-:_.][0-9]+)*")
@@ -72,6 +78,8 @@ def _error(noun: str, run: str, run_ids: list[str], judged_ids: list[str], *, co
 def _hint(noun: str, run_ids: list[str], judged_ids: list[str]) -> str:
     anyway = "overlap='allow' scores it as it is: nothing is found."
     spelling = next((text for text, fold in _TESTS if _equal_if_folded(run_ids, judged_ids, fold)), None)
+    if _differ_in_decimals(run_ids, judged_ids):
+        return _DECIMALS
     if spelling is not None:
         return f"It seems that {spelling}. Write them alike on both sides. {anyway}"
 
@@ -94,6 +102,15 @@ def _equal_if_folded(run_ids: Iterable[str], judged_ids: Iterable[str], fold: Ca
     return any(fold(run_id) in folded for run_id in run_ids)
 
 
+def _differ_in_decimals(run_ids: list[str], judged_ids: list[str]) -> bool:
+    """Whether all ids of one side are integers, and all of the other integers with `.0` behind."""
+    forms = [re.compile(r"[0-9]+"), re.compile(r"[0-9]+\.0")]
+    for one_form, other_form in (forms, forms[::-1]):
+        if all(map(one_form.fullmatch, run_ids)) and all(map(other_form.fullmatch, judged_ids)):
+            return True
+    return False
+
+
 def _separator(parts: Iterable[str], documents: Iterable[str]) -> str | None:
     """The separator between documents and the numbers of their parts, if some ids are parts of others."""
     known = set(documents)
@@ -105,22 +122,36 @@ def _separator(parts: Iterable[str], documents: Iterable[str]) -> str | None:
     return None
 
 
-def _addition(run_ids: Iterable[str], judged_ids: list[str]) -> str | None:
-    """What the ids of one side have before or behind the ids of the other."""
-    for run_id in run_ids:
-        for judged_id in judged_ids[:1000]:
-            short, long = sorted((run_id, judged_id), key=len)
-            if long.isdigit():
-                continue  # one number ends another by chance
-            if short and short != long and (long.endswith(short) or long.startswith(short)):
-                if long.endswith(short):
-                    extra = long[: -len(short)]
-                else:
-                    extra = long[len(short) :]
-                if long == run_id:
-                    side = "run"
-                else:
-                    side = "judgements"
-                return f"ids of the {side} have '{ids.show(extra)}' in addition"
+def _addition(run_ids: list[str], judged_ids: list[str]) -> str | None:
+    """What the ids of one side have before or behind the ids of the other, if most have it."""
+    for side, long_ids, short_ids in (("run", run_ids, judged_ids), ("judgements", judged_ids[:1000], run_ids)):
+        if all(map(str.isdigit, long_ids)):
+            continue  # one number ends another by chance
+
+        additions = Counter(addition for long in long_ids for addition in set(_additions(long, short_ids)))
+        if not additions:
+            continue
+        (place, extra), count = additions.most_common(1)[0]
+        is_shared = _is_shared(place, extra, long_ids)
+        if is_shared and count >= min(_ADDED_AT_LEAST, len(long_ids), len(short_ids)):
+            return f"ids of the {side} have '{ids.show(extra)}' {place} in addition"
 
     return None
+
+
+def _additions(long: str, short_ids: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """What an id has before or behind each of the shorter ids that it contains."""
+    for short in short_ids:
+        if short and short != long and long.endswith(short):
+            yield "before", long[: -len(short)]
+        if short and short != long and long.startswith(short):
+            yield "behind", long[len(short) :]
+
+
+def _is_shared(place: str, extra: str, long_ids: list[str]) -> bool:
+    """Whether most ids of a side begin or end with an addition."""
+    if place == "before":
+        having = sum(long.startswith(extra) for long in long_ids)
+    else:
+        having = sum(long.endswith(extra) for long in long_ids)
+    return 2 * having > len(long_ids)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from goldrank.base import ids, satellites
-from goldrank.base.errors import BaselineError, GoldrankError
+from goldrank.base.errors import BaselineError, GoldrankError, InputError
 from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
 from goldrank.cli.groups import scores_by_groups
@@ -19,7 +19,7 @@ from goldrank.cli.inputs import (
     load_saved,
     named_file,
     once,
-    open_qrels,
+    open_judgements,
     open_run,
     progress,
 )
@@ -107,7 +107,7 @@ def command(
     decide it. --update freezes what is measured as the baseline, a file (or with --db a name); nothing else changes a
     baseline.
     """
-    if run is None and not is_saved(qrels) and is_records(qrels):
+    if run is None and not is_saved(qrels) and is_records(qrels, reading.columns):
         run = qrels
     if dry_run and not update:
         raise click.UsageError("--dry-run goes with --update")
@@ -193,7 +193,7 @@ def _measured(qrels: str, run: str, reading: ReadingOptions, rules: Rules, compa
     by_groups = scores_by_groups([qrels, run], rules.measures, reading)
     if by_groups is not None:
         return next(iter(by_groups.values()))
-    judged, opened = open_qrels(qrels, reading), open_run(run, reading)
+    judged, opened = open_judgements(qrels, rules.measures, reading), open_run(run, reading)
     with progress(opened):
         return scores_to_gate(judged, opened, rules, _measuring_options(reading), compared=compared)
 
@@ -261,11 +261,24 @@ def _rules(
     return rules.with_changes(**changes)
 
 
+def _refuse_texts(path: str) -> None:
+    """Raise if a file holds texts, which `goldrank texts` measures."""
+    from goldrank.io import read_run
+    from goldrank.io.objects.id_lists import TEXTS_NOT_IDS
+
+    try:
+        len(read_run(path))
+    except InputError as error:
+        if error.code == TEXTS_NOT_IDS:
+            raise
+
+
 def _saved(path: str, reading: ReadingOptions) -> Scores:
     of_files = scores_of_files([path], (), reading)
     if of_files is not None:
         return of_files[0]
     if not is_saved(path):
+        _refuse_texts(path)
         raise click.UsageError(
             f"give a RUN beside {path}, or records, or scores that `eval -o x.json` or `texts -o x.json` wrote"
         )
@@ -357,6 +370,6 @@ def _to_freeze(
         measure_names += Rules.load(rules_file).measures
     if rule_texts:
         measure_names += Rules([Rule.parse_at(text, "--rule") for text in rule_texts]).measures
-    judged, opened = open_qrels(qrels, reading), open_run(run, reading)
+    judged, opened = open_judgements(qrels, measure_names, reading), open_run(run, reading)
     with progress(opened):
         return scores_to_freeze(judged, opened, list(dict.fromkeys(measure_names)) or None, _measuring_options(reading))

@@ -175,7 +175,7 @@ USE_CASES = {
         evidence=("EvidenceRecall@5", "SpanRecall@5", "SpanPrecision@5"),
     ),
     "multi-hop": UseCase(
-        "QuestionAnswers from several documents",
+        "Answers from several documents",
         10,
         (2, 100),
         ("AP",),

@@ -581,10 +581,24 @@ def _holds_rankings(value: Mapping[Any, Any]) -> bool:
 
 
 def _iterable(source: Any, noun: str) -> Iterable[Any]:
+    if _is_numeric_table(source):
+        problem = f"a table of numbers of shape {tuple(source.shape)} cannot be read as {noun}"
+        hint = (
+            "evaluate_arrays(grades, scores, measures) takes arrays, and "
+            "compare({'old': evaluate_arrays(...), 'new': evaluate_arrays(...)}) compares two."
+        )
+        raise InputError(problem, hint=hint, code="unreadable-object")
     if isinstance(source, Iterable) and not isinstance(source, bytes):
         return source
     hint = "Give a path, a dict of dicts, a list of tuples or a data frame."
     raise InputError(f"{type(source).__name__} cannot be read as {noun}", hint=hint, code="unreadable-object")
+
+
+def _is_numeric_table(source: Any) -> bool:
+    """Whether an array has a query in each row, and not a query, a document and a number."""
+    kind = getattr(getattr(source, "dtype", None), "kind", "f")
+    shape: tuple[int, ...] = getattr(source, "shape", ())
+    return len(shape) == 2 and kind in "fiub" and shape[1] not in (3, 4)
 
 
 # Data sets of HuggingFace `datasets` and of `ir_datasets`. Neither is imported: an object is known by its attributes.

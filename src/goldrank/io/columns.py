@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Collection, Iterable, Mapping
 from copy import copy
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from goldrank.base import ids
@@ -76,8 +77,7 @@ class Columns:
         known += [f"qrels.{role}" for role in OF_QRELS]
         for role, name in self._names.items():
             if role not in known:
-                hint = did_you_mean(str(role), known) or f"For example {_EXAMPLE}."
-                raise OptionError(f"columns has no role {shown(role)}; there are: {', '.join(ROLES)}", hint=hint)
+                raise _unknown_role(role, known)
             if not isinstance(name, str) or not name:
                 raise OptionError(f"the column for {role} is {shown(name)}", hint="It is the name of a column.")
 
@@ -192,7 +192,10 @@ class Columns:
     def missing(self, name: str, role: str, present: Collection[str], where: str) -> InputError:
         """The error for a column that the user named and that the table does not have."""
         problem = f"has no column '{ids.show(name)}' for the {role}; columns are: {_listed(present)}"
-        return InputError(problem, where=where, hint=did_you_mean(name, map(str, present)), code="no-column")
+        hint = did_you_mean(name, map(str, present))
+        if hint is None and "." not in role:
+            hint = f"If only one of the files has it, name that side: --map qrels.{role}=... or run.{role}=..."
+        return InputError(problem, where=where, hint=hint, code="no-column")
 
     def check_used(self) -> None:
         """Raise if no table has a column that the user named: it is mistyped, or the files are not tables."""
@@ -201,6 +204,18 @@ class Columns:
             pair = f"{unused[0]}={ids.show(self._names[unused[0]])}"
             hint = "Is the name right, and does the file have named columns? run.query and qrels.query name one side."
             raise OptionError(f"no table has the column of {pair}", hint=hint, code="no-column")
+
+
+def _unknown_role(role: object, known: Collection[str]) -> OptionError:
+    """The error for a role that does not exist; its hint knows names that tools have for a role."""
+    hint = did_you_mean(str(role), known) or f"For example {_EXAMPLE}."
+    for proper_role, names in chain(aliases.COLUMNS.items(), aliases.ID_LISTS.items()):
+        if aliases.normal(str(role)) in names and proper_role in known:
+            hint = f"Did you mean {proper_role}?"
+    ids_role = {"retrieved": "retrieved_ids", "references": "reference_ids"}.get(str(role))
+    if ids_role is not None:
+        hint = f"Ids are {ids_role}=FIELD; `goldrank texts` measures texts, and takes {role}=FIELD."
+    return OptionError(f"no role is called {shown(role)}; roles are: {', '.join(ROLES)}", hint=hint)
 
 
 def _likely_grade(name: str, present: Collection[str], where: str) -> InputError:
@@ -243,19 +258,47 @@ def no_known_columns(thing: str, present: Collection[Any], where: str) -> InputE
     if thing == "run":
         number = "score"
     unknown = "the document"
-    roles = f"doc=COLUMN,{number}=COLUMN"
+    needed = ["doc", number]
     if not aliases.find(present, "query"):
         unknown = "the query and the document"
-        roles = f"query=COLUMN,{roles}"
+        needed = ["query", *needed]
 
-    hint = f"Say which column is what: --map {roles}, or columns={{'query': ..., 'doc': ...}}."
+    likely = likely_columns(present, needed)
+    roles = ",".join(f"{thing}.{role}={likely.get(role, 'COLUMN')}" for role in needed)
+    hint = f"Say which column is what: --map {shlex.quote(roles)}, or columns={{'query': ..., 'doc': ...}}."
     if thing == "run":
         hint += " A column with a list of ids in each cell is retrieved_ids=COLUMN."
     problem = f"has no column with a known name for {unknown}; columns are: {_listed(present)}"
     return InputError(problem, where=where, hint=hint, code="no-column")
 
 
+_LIKELY_WORDS = {
+    "query": ("query", "queries", "search", "term", "keyword", "keywords", "question", "topic", "user", "customer"),
+    "doc": ("doc", "document", "item", "product", "sku", "url", "movie", "article", "book", "song", "track", "page"),
+    "grade": ("grade", "rating", "relevance", "label", "judgement", "judgment", "stars"),
+    "score": ("score", "similarity", "prediction", "points"),
+}
+"""Words in the names of columns that people make up."""
+
+
+def likely_columns(present: Collection[Any], roles: Iterable[str]) -> dict[str, str]:
+    """The column that a word in its name makes likely, for each role that has exactly one.
+
+    >>> likely_columns(["Search term", "SKU", "Rating (0-3)", "Comment"], ["query", "doc", "grade"])
+    {'query': 'Search term', 'doc': 'SKU', 'grade': 'Rating (0-3)'}
+    """
+    likely: dict[str, str] = {}
+    for role in roles:
+        named = [
+            str(name) for name in present if set(re.findall(r"[a-z]+", str(name).lower())) & set(_LIKELY_WORDS[role])
+        ]
+        if len(named) == 1 and named[0] not in likely.values():
+            likely[role] = named[0]
+    return likely
+
+
 def _listed(present: Collection[Any]) -> str:
+    present = [name for name in present if name != ""]
     if not present:
         return "none"
     listed = ", ".join(ids.show(str(name), 60) for name in list(present)[:30])

@@ -11,12 +11,15 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cache, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from goldrank.base import ids
 from goldrank.base.errors import InputError
 from goldrank.base.validating import problems, schema
 from goldrank.io import aliases
+
+if TYPE_CHECKING:
+    from goldrank.io.columns import Columns
 
 TELLING = ("retrieved", "retrieved_ids", "expected", "expected_ids")
 """Fields by which a record is of the contract."""
@@ -57,18 +60,33 @@ def records_of(source: Any) -> Iterator[tuple[str, Any]]:
         yield records.position(number), record
 
 
-def is_records(source: Any) -> bool:
-    """Whether a file has records of questions, with what was expected and what was retrieved."""
-    from goldrank.io.columns import Columns
+def is_records(source: Any, columns: Columns) -> bool:
+    """Whether a file has records of questions, with what was expected or what was retrieved."""
     from goldrank.io.objects.id_lists import IdLists
 
+    first = _first_record(source)
+    return first is not None and IdLists("run", columns).is_record(first)
+
+
+def holds_both(source: Any, columns: Columns) -> bool:
+    """Whether a file has records of questions, with what was expected and what was retrieved."""
+    from goldrank.io.objects.id_lists import IdLists
+
+    first = _first_record(source)
+    return first is not None and IdLists("run", columns).holds_both(first)
+
+
+def _first_record(source: Any) -> Mapping[str, Any] | None:
+    """The first record of a file; None for a file without records."""
     if source == "-" or not os.path.isfile(source):
-        return False
+        return None
     try:
         first = next((record for _, record in records_of(source)), None)
     except InputError:
-        return False
-    return isinstance(first, Mapping) and IdLists("run", Columns()).is_record(first)
+        return None
+    if isinstance(first, Mapping):
+        return first
+    return None
 
 
 def by_system(source: Any) -> tuple[dict[str, dict[str, Any]], dict[str, list[Any]]]:

@@ -163,6 +163,9 @@ class Format:
 _TREC_NUMBER = {"run": (6, 4), "qrels": (4, 3)}
 """The least number of fields of a line of TREC text, and the index of its number."""
 
+_COLUMN_NAME = re.compile(r"[^\W\d]")
+"""The beginning of a column's name: a letter."""
+
 DATA_LINE = re.compile(rb"^[ \t\r\x0b\x0c]*+[^\s#]", re.MULTILINE)
 """The beginning of a line that is neither blank nor a comment."""
 
@@ -286,11 +289,27 @@ def detect(source: ByteSource, thing: str, known_columns: KnownColumns | None = 
 
 def _is_header(beginning: Beginning) -> bool:
     """Whether a file begins with names of columns and a row below, and is not TREC text."""
-    name = re.compile(r"[^\W\d][\w .:/@#-]*")
-    if beginning.is_trec or len(beginning.header) < 2 or not all(map(name.fullmatch, beginning.header)):
+    if beginning.is_trec or len(beginning.lines) < 2:
         return False
-    sign = separator(beginning.lines[0]).encode()
-    return len(beginning.lines) > 1 and beginning.lines[1].count(sign) == beginning.lines[0].count(sign)
+
+    first, *names = beginning.header
+    if first:  # pandas writes its index without a name
+        names = [first, *names]
+    if len(beginning.header) < 2 or not all(map(_COLUMN_NAME.match, names)):
+        return False
+
+    sign = separator(beginning.lines[0])
+    return _cells(beginning.lines[0], sign) == _cells(beginning.lines[1], sign)
+
+
+def _cells(line: bytes, sign: str) -> int:
+    """The number of cells of a line, in which quotes may hold separators."""
+    import csv
+
+    try:
+        return len(next(csv.reader([line.decode("utf-8", "replace")], delimiter=sign), []))
+    except csv.Error:
+        return 0
 
 
 def to_write(path: Path, name: str | None) -> Format:

@@ -366,13 +366,19 @@ class ItemFields(RecordFields):
             hints.append("Is 'context' what was retrieved or what should have been?")
 
         path, quoted = "...", "..."
-        if inner:
-            path, quoted = inner[0], f"'{inner[0]}'"
+        likely = inner or self._unknown_lists(record)
+        if len(likely) == 1 or inner:
+            path, quoted = likely[0], f"'{likely[0]}'"
         hints.append(
             f"Say which field it is: fields={{'{role}': {quoted}}}, or --map {role}={path} on the command line."
         )
         problem = f"no {NOUNS.get(role, role)} found; fields are: {fields_of(record)}"
         return InputError(problem, where=where, hint=" ".join(hints))
+
+    def _unknown_lists(self, record: Mapping[str, Any]) -> list[str]:
+        """The fields with a list that have no role."""
+        lists = [str(name) for name, value in record.items() if isinstance(value, list)]
+        return [name for name in lists if not self.wants(name)]
 
     def _plan(self, keys: tuple[Any, ...]) -> _KeyPaths:
         plan = _KeyPaths([], [])

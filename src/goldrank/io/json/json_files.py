@@ -30,7 +30,7 @@ from goldrank.io.json import json_text
 from goldrank.io.json.json_records import ROW, RecordRows, is_answer, keys_of, nearest_shape, rankings
 from goldrank.io.json.json_text import NumberRule, step
 from goldrank.io.objects import mappings as objects
-from goldrank.io.objects.id_lists import IdLists
+from goldrank.io.objects.id_lists import IdLists, texts_error
 from goldrank.io.objects.spans import as_records
 from goldrank.io.records import HINT, Records, is_list_of_records, of_mapping
 from goldrank.io.sources import ByteSource
@@ -297,6 +297,9 @@ def _check_table(table: Any, where: str, check: Callable[[Any], Any], one_doc: b
         if isinstance(row, list) or (one_doc and isinstance(row, str)):
             continue
         if not isinstance(row, Mapping):
+            texts = texts_error(table, where.partition(":")[0])
+            if texts is not None:
+                raise texts
             problem = f"holds {ids.show(repr(row), 40)} where documents should be"
             raise InputError(problem, where=where + step(query), hint=nearest_shape(table))
 

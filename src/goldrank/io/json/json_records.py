@@ -20,7 +20,7 @@ from goldrank.io.engines import answer_shapes as shapes
 from goldrank.io.engines import responses
 from goldrank.io.json.json_text import Batch
 from goldrank.io.objects.field_values import MISSING, value_at
-from goldrank.io.objects.id_lists import IdLists, texts_hint
+from goldrank.io.objects.id_lists import IdLists, texts_error
 
 ROW = 500
 """Bytes of memory for a row of a run, without its record."""
@@ -386,7 +386,10 @@ class RecordRows:
             role = "reference_ids"
             if self.thing == "run":
                 role = "retrieved_ids"
-        hint = f"{texts_hint(record)}Say where it is: --map {role}=FIELD. {nearest_shape(record)}"
+        texts = texts_error(record, self.position(number))
+        if texts is not None:
+            return texts
+        hint = f"Say where it is: --map {role}=FIELD. {nearest_shape(record)}"
         return InputError(f"has no {noun}; it has: {keys_of(record)}", where=self.position(number), hint=hint)
 
 

@@ -73,6 +73,8 @@ def _by_dlpack(values: Any, noun: str) -> np.ndarray | None:
 
 def _no_array(values: Any, noun: str) -> InputError:
     hint = "Arrays of numpy, torch, jax, polars or pandas, or lists of numbers. goldrank.evaluate takes mappings."
+    if hasattr(values, "items"):
+        hint += " Two models: compare({'old': evaluate_arrays(grades, old), 'new': evaluate_arrays(grades, new)})."
     if hasattr(values, "toarray"):
         hint = "Give a dense array: .toarray()."
     kind = f"of type {type(values).__name__}"

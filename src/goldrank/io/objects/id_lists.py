@@ -25,7 +25,12 @@ from goldrank.io.objects.spans import with_span
 from goldrank.io.questions.text_values import from_cell
 
 FIELD = {"qrels": "reference_ids", "run": "retrieved_ids"}
-_TEXTS_HINT = "It has texts and no ids: `goldrank texts FILE` measures those. "
+TEXTS_NOT_IDS = "texts-not-ids"
+"""The code of the error for a file of texts."""
+_TEXTS_HINT = (
+    "`goldrank texts FILE -o scores.json` (in Python evaluate_texts) measures texts; compare, gate and record take "
+    "scores.json."
+)
 
 
 class ListedDocument(NamedTuple):
@@ -62,6 +67,11 @@ class IdLists:
             return retrieved is not None or _have_ids(record[expected])
         has_other_query = aliases.find(record, "query") is not None
         return retrieved == "retrieved" and not has_other_query and _have_ids(record["retrieved"])
+
+    def holds_both(self, record: Mapping[str, Any]) -> bool:
+        """Whether a record has what was expected and what was retrieved."""
+        record = with_span(record)
+        return all(self._find(record, role) or self._find_objects(record, role) for role in FIELD.values())
 
     @property
     def _named(self) -> list[str]:
@@ -234,29 +244,39 @@ class IdLists:
 
     def _missing(self, record: Mapping[str, Any], where: str) -> InputError:
         role = self.role
+        texts = texts_error(record, where)
+        if texts is not None:
+            return texts
+
         state = "retrieved"
         if self.thing == "qrels":
             state = "expected"
         known = ", ".join(aliases.ID_LISTS[role][:4])
         keys = ", ".join(ids.show(str(key), 40) for key in list(record)[:20]) or "nothing"
-        near = _near(record, role)
+        field = _likely_field(record, role)
         code = None
+        hint = f"Say where they are: --map {role}={field or 'NAME'}, or columns={{'{role}': {field or '...'!r}}}; "
+        hint += f"known names are {known}."
         if "searches" in record or "calls" in record:
-            near = "It has several searches for a question: `goldrank.score_searches` in Python measures those."
-        if near:
+            hint = "It has several searches for a question: `goldrank.score_searches` in Python measures those."
             code = "bad-record"
-        hint = f"{near} Say where they are: --map {role}=NAME, or columns={{'{role}': ...}}; known names are {known}."
-        return InputError(f"has no ids that were {state}; it has: {keys}", where=where, hint=hint.strip(), code=code)
+        elif field:
+            code = "bad-record"
+        return InputError(f"has no ids that were {state}; it has: {keys}", where=where, hint=hint, code=code)
 
 
-def _near(record: Mapping[str, Any], role: str) -> str:
-    """A hint about a field whose name is similar to a known one; '' if there is none."""
-    for key in record:
-        known = [*aliases.ID_LISTS[role], *aliases.OBJECT_LISTS[role]]
-        suggestion = did_you_mean(aliases.normal(str(key)), known)
-        if suggestion:
-            return f"{ids.show(str(key), 40)}: {suggestion}"
-    return ""
+def _likely_field(record: Mapping[str, Any], role: str) -> str | None:
+    """The field that may hold the ids: a list, or a field with a similar name, that has not the other role."""
+    other_role = "reference_ids"
+    if role == "reference_ids":
+        other_role = "retrieved_ids"
+    names = [str(key) for key in record if aliases.normal(str(key)) not in aliases.ID_LISTS[other_role]]
+
+    lists = [name for name in names if isinstance(record.get(name), list)]
+    if len(lists) == 1:
+        return lists[0]
+    known = [*aliases.ID_LISTS[role], *aliases.OBJECT_LISTS[role]]
+    return next((name for name in names if did_you_mean(aliases.normal(name), known)), None)
 
 
 def _have_ids(value: Any) -> bool:
@@ -288,15 +308,25 @@ def _is_id(value: Any) -> bool:
     return isinstance(value, Integral) and not isinstance(value, bool)
 
 
-def texts_hint(record: Mapping[str, Any]) -> str:
-    """A hint for a record that has texts instead of ids; '' for other records."""
+def texts_error(record: Mapping[str, Any], where: str) -> InputError | None:
+    """The error for a record that has texts instead of ids; None for other records."""
     groups = (*aliases.ITEM_FIELDS["retrieved"], *aliases.ITEM_FIELDS["references"])
     known = {name for group in groups for name in group}
     names = {aliases.normal(name) for name in record if isinstance(name, str)}
     lists = {aliases.normal(name) for name in record if isinstance(record[name], list)}
-    if names & known & lists or "retrieval_context" in names:
-        return _TEXTS_HINT
-    return ""
+    has_texts = any(map(_are_texts, record.values()))
+    if not has_texts and not names & known & lists and "retrieval_context" not in names:
+        return None
+
+    keys = ", ".join(ids.show(str(key), 40) for key in list(record)[:20])
+    return InputError(f"holds texts and no ids; it has: {keys}", where=where, hint=_TEXTS_HINT, code="texts-not-ids")
+
+
+def _are_texts(value: Any) -> bool:
+    """Whether a value is a list of texts, which have several words; ids seldom have."""
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(entry, str) and len(entry.split()) > 1 for entry in value)
 
 
 def _split(text: str, where: str, counts: Counter[str]) -> Any:

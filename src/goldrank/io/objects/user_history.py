@@ -8,12 +8,14 @@ from typing import Any
 from goldrank import io
 from goldrank.base import ids
 from goldrank.base.errors import InputError
+from goldrank.base.keywords import with_short_tracebacks
 from goldrank.data.catalogue import UserHistory
 from goldrank.data.qrels import Qrels
 from goldrank.data.run import Run
 from goldrank.io.columns import Columns
 
 
+@with_short_tracebacks
 def as_history(source: Any, columns: Columns | None = None) -> UserHistory:
     """The items that users had, from a mapping, rows, a file or a data frame. Ratings do not matter."""
     if columns is None:

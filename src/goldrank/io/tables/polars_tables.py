@@ -155,10 +155,7 @@ def read_qrels(table: InputTable, reading: Reading) -> Judgements | Qrels:
         return _judgements(table, reading.columns.find_qrels(table.columns(), table.where), reading)
 
     qrels = objects.qrels_from_rows(rows, table.label, reading, where=lambda i: str(table.position(i)))
-    kind = qrels.id_kind
-    if table.source is not None:
-        kind = "text"
-    return qrels.with_facts(id_kind=kind, notes=(*table.notes, *qrels.notes))
+    return qrels.with_facts(id_kind="text", notes=(*table.notes, *qrels.notes))
 
 
 def read_records(table: InputTable, reading: Reading) -> Records:
@@ -350,10 +347,7 @@ def _run(table: InputTable, columns: Columns) -> Run:
     if rows is not None:
         lists = IdLists("run", columns)
         run = objects.run_of_lists(lists, rows, table.label, lambda i: str(table.position(i)))
-        kind = run.id_kind
-        if is_file:
-            kind = "text"
-        return run.with_facts(id_kind=kind, notes=(*table.notes, *run.notes))
+        return run.with_facts(id_kind="text", notes=(*table.notes, *run.notes))
 
     value = columns.ordered_by(present, table.where)
     choice = columns.find_all(present, ("query", "doc", value), "run", table.where)
@@ -459,17 +453,28 @@ def _judgements(table: InputTable, columns: FoundColumns, reading: Reading) -> J
 def _id_kind(table: InputTable, columns: Mapping[str, str]) -> str:
     schema = table.frame.collect_schema()
     kind_of = {True: "int", False: "str"}
-    kinds = [kind_of[schema[columns[role]].is_integer()] for role in ("query", "doc")]
+    types = [schema[columns[role]] for role in ("query", "doc")]
+    kinds = [kind_of[dtype.is_integer() or dtype.is_float()] for dtype in types]
     return "/".join(dict.fromkeys(kinds))
+
+
+def _whole_ids(column: pl.Series, noun: str, position: Callable[[int], Position | str]) -> pl.Series:
+    """Integers from floats, which pandas makes of integers where some are missing."""
+    values = column.cast(pl.Float64).to_numpy()
+    _refuse(np.isnan(values), f"the {noun} id is missing (NaN)", position)
+    is_whole = np.array([ids.is_whole(value) for value in values.tolist()], dtype=bool)
+    _refuse(~is_whole, f"the {noun} id is a number with decimals, or too large to be exact", position)
+    return column.cast(pl.Int64)
 
 
 def _id_bytes(column: pl.Series, noun: str, position: Callable[[int], Position | str]) -> pl.Series:
     """Ids as bytes."""
     _refuse(column.is_null().to_numpy(), f"the {noun} id is missing", position)
+    if column.dtype.is_float():
+        column = _whole_ids(column, noun, position)
     kind = column.dtype
-    if kind.is_float() or kind.is_nested() or kind.is_temporal() or kind == pl.Boolean:
-        hint = "Ids are text or integers. pandas makes floats of integers where some are missing."
-        raise InputError(f"{noun} ids are of type {kind}", where=position(0), hint=hint)
+    if kind.is_nested() or kind.is_temporal() or kind == pl.Boolean:
+        raise InputError(f"{noun} ids are of type {kind}", where=position(0), hint="Ids are text or integers.")
 
     texts = column
     try:
