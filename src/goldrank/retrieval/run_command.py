@@ -23,6 +23,8 @@ from goldrank.cli.output import Output, export_options
 @option("--allow-commands", is_flag=True, help="Let an engine file run the program or function that it names.")
 @option("--allow-private", "private_hosts", multiple=True, metavar="HOST",
         help="Let engines be at a private address; this machine is always allowed. May be repeated.")  # fmt: skip
+@option("--allow-env", "variables", multiple=True, metavar="NAME",
+        help="Let engines be sent this variable of the environment, if a file names it. May be repeated.")  # fmt: skip
 @option("--restart", is_flag=True, help="Forget what was answered before the last stop.")
 @export_options
 def command(
@@ -48,7 +50,10 @@ def command(
         raise click.UsageError("two engines cannot write the same output")
     most = _share(max_failures)
 
-    search_engines = [SearchEngine.load(engine, allow_private=options["private_hosts"]) for engine in engines]
+    search_engines = [
+        SearchEngine.load(engine, allow_private=options["private_hosts"], allow_env=options["variables"])
+        for engine in engines
+    ]
     for engine in search_engines:
         if engine.sends:
             output.say(f"{engine.name} sends {', '.join(engine.sends)} of the environment to {engine.host}.")

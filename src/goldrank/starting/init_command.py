@@ -33,6 +33,7 @@ FOLDER = "."
 @option("-m", "--measure", "measures", multiple=True, metavar="MEASURE", help="What must not drop.")
 @option("--allow-commands", is_flag=True, help="Let the engine file run the program or function that it names.")
 @option("--allow-private", multiple=True, metavar="HOST", help="Let the engine be at a private address.")
+@option("--allow-env", multiple=True, metavar="NAME", help="Let the engine be sent this variable of the environment.")
 @notes_options
 def command(
     queries: str | None,
@@ -41,6 +42,7 @@ def command(
     measures: tuple[str, ...],
     allow_commands: bool,
     allow_private: tuple[str, ...],
+    allow_env: tuple[str, ...],
     output: Output,
 ) -> None:
     """Begin a gate: write rules.toml, an engine file, a workflow for CI and a first baseline into this folder.
@@ -60,7 +62,7 @@ def command(
     from_options = (queries, qrels, engine, one_measure(measures))
     answers = [_answer(text, question) for text, question in zip(from_options, questions, strict=True)]
     project = Project(FOLDER, *answers)
-    outcomes = list(project.write(allow_commands=allow_commands, allow_private=allow_private))
+    outcomes = list(project.write(allow_commands=allow_commands, allow_private=allow_private, allow_env=allow_env))
     rows = [[outcome.path, outcome.happened, outcome.why] for outcome in outcomes]
     parts: list[Part] = [Table(Head.texts("file", "", "why"), rows)]
     parts += map(Sentence, _following(project, outcomes[-1].happened))
