@@ -1,8 +1,10 @@
 """Records that other programs wrote, or somebody who means harm: an error with its place, never a traceback."""
 
+# ruff: noqa: UP031 - the braces are those of JSON
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,10 +71,8 @@ def test_no_command_ends_in_a_traceback(file: Path, words: list[str], capsys: py
 
 def test_no_function_raises_anything_else(file: Path) -> None:
     for call in (score_searches, lambda path: memory_scores(path, "longmemeval")):
-        try:
+        with suppress(GoldrankError):
             call(file)
-        except GoldrankError as error:
-            assert str(error)
 
 
 def test_a_line_end_of_unicode_is_no_line_end(tmp_path: Path) -> None:
