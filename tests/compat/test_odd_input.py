@@ -11,6 +11,7 @@ from collections import UserList
 from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,9 +24,41 @@ from goldrank.compat import continuous_eval as ce
 from goldrank.compat import ir_eval_numba as numba
 
 ODD: list[Any] = [
-    *(None, math.nan, math.inf, -1, 0, 2.5, True, 1j, 10**30, Decimal(1), Fraction(1, 2), object(), float),
+    *(
+        None,
+        math.nan,
+        math.inf,
+        -1,
+        0,
+        2.5,
+        True,
+        1j,
+        10**30,
+        10**400,
+        -(2**63) - 1,
+        Decimal(1),
+        Fraction(1, 2),
+        object(),
+        float,
+    ),
     *("", "a", "3", "\ud800", b"a", bytearray(b"a"), memoryview(b"a")),
-    *([], (), set(), {}, [None], [math.nan], [1, "a"], [["a"]], [[]], [object()], [10**30], [b"a"], [True]),
+    *(
+        [],
+        (),
+        set(),
+        {},
+        [None],
+        [math.nan],
+        [1, "a"],
+        [["a"]],
+        [[]],
+        [object()],
+        [10**30],
+        [10**400],
+        [-(2**63) - 1],
+        [[2**63]],
+    ),
+    *([b"a"], [True], [{}], {None: 1}, {"a": 10**400}),
     *({"a": 1}, {"a": None}, {"a": "3"}, {"a": 1j}, {1, 2}, range(3), UserList(["a"]), ["a", "a"], [("a", "b")]),
     *(np.array(3), np.array([1, 2]), np.array([[1]]), np.array(["a"]), np.array([1.5]), np.array([None])),
 ]
@@ -34,6 +67,9 @@ QUERY = {"retrieved": IDS, "relevant": {"a"}}
 DATUM = {"retrieved_contexts": ["a"], "ground_truth_contexts": ["a"]}
 RESULT = lesson.RetrievalEvaluator([1]).evaluate_single_query(IDS, {"a"})
 ACTUAL, PREDICTED = np.array([1]), np.array([1, 2])
+
+
+TEXTS = axion.DatasetItem(query="?", retrieved_content=["a"], expected_output="a")
 
 
 def axion_score(metric: axion.HitRateAtK, ranking: Any, reference: Any) -> float:
@@ -79,6 +115,9 @@ OTHERS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
     "mean_reciprocal_rank of the lesson": (lesson.mean_reciprocal_rank, [[(IDS, {"a"})]]),
     "mean_hit_rate": (lesson.mean_hit_rate, [[(IDS, {"a"})], 1]),
     "dcg_table": (lambda *a: lesson.format_dcg_table(lesson.dcg_table(*a)), [IDS, {"a": 1}, 2]),
+    "format_dcg_table": (lesson.format_dcg_table, [lesson.dcg_table(IDS, {"a": 1}, 2)]),
+    "row of a table": (lambda row: lesson.format_dcg_table([row]), [lesson.dcg_table(IDS, {"a": 1}, 2)[0]]),
+    "pair of lists": (lambda pair: lesson.mean_reciprocal_rank([pair]), [(IDS, {"a"})]),
     "relevant_from_grades": (lesson.relevant_from_grades, [{"a": 1}, 1]),
     "evaluate_dataset": (lambda k, data: lesson.RetrievalEvaluator(k).evaluate_dataset(data), [[1], [QUERY]]),
     "report": (lesson.RetrievalEvaluator([1]).report, [RESULT]),
@@ -106,6 +145,20 @@ OTHERS: dict[str, tuple[Callable[..., Any], list[Any]]] = {
         lambda *a: axion.NDCGAtK(name=a[0], threshold=a[1], required_fields=a[2], field_mapping=a[3]),
         ["x", 0.5, ["query"], {}],
     ),
+    "aggregate": (lambda value: str(ce.Metric.aggregate([{"x": value}])), [1.0]),
+    "results": (lambda value: ce.MeanGreaterOrEqualThan("t", "x", 0.5).run([{"x": value}]), [1.0]),
+    "values of queries": (lambda value: str(remem.score_distribution([{"R": value}], "R")), [1.0]),
+    "TokenCount": (lambda encoder: ce.TokenCount(encoder), ["approx"]),
+    "number of tokens": (lambda count: ce.TokenCount(lambda text: count).calculate(["a"]), [1]),
+    "answer of Axion's judge": (
+        lambda answer: axion.ContextualPrecision(judge=lambda *_: answer).score(TEXTS).explanation,
+        [True],
+    ),
+    "answer of a judge": (
+        lambda answer: ce.ContextPrecision(judge=lambda *_: answer)(question="?", retrieved_context=["a"]),
+        [True],
+    ),
+    "fuzzy": (lambda share: remem.is_chunk_from_original("a", "a", fuzzy=share), [0.9]),
     "MetricRunner": (lambda *a: axion.MetricRunner(metrics=a[0], thresholds=a[1]).metrics, [[], None]),
     "registry": (axion.registry.get, ["recall_at_k"]),
 }
@@ -150,3 +203,46 @@ def test_lists_may_be_generators_and_columns_of_frames() -> None:
         assert len(ce.RetrievalEvaluator(column([DATUM]), column([plain])).run()) == 1
     for lists in (pd.Series, tuple):
         assert numba.mean_reciprocal_rank(lists([ACTUAL]), lists([PREDICTED]), 2) == 1.0
+
+
+@pytest.mark.parametrize("ids", [[1], [b"a"], [1.5], [("a",)]])
+def test_ids_of_types_that_are_never_equal_are_no_zero(ids: list[Any]) -> None:
+    """The document's `recall_at_k([b"a"], {"a"}, 1)` is 0.0, which looks like a bad retriever."""
+    for call in (lesson.recall_at_k, lesson.precision_at_k, lesson.ndcg_at_k, lesson.hit_rate_at_k):
+        with pytest.raises(GoldrankError, match="ids of the rankings are"):
+            call(ids, {"a": 1}, 1)
+    assert lesson.recall_at_k([1.0], [1], 1) == 1.0
+    assert lesson.recall_at_k([2.0], [1], 1) == 0.0
+
+
+@pytest.mark.parametrize("doc", [b"a", print, object(), int, iter("a")])
+def test_what_has_no_text_of_its_own_is_no_id_of_axion(doc: Any) -> None:
+    result = axion.RecallAtK(k=1).score({"actual_ranking": [{"id": doc}], "expected_reference": [{"id": doc}]})
+    assert math.isnan(result.score)
+    assert "not an id" in result.explanation
+
+
+def test_ids_that_are_missing_are_not_relevant() -> None:
+    for doc in (None, math.nan, ""):
+        with pytest.raises(GoldrankError, match="not an id"):
+            lesson.relevant_from_grades({doc: 1})
+
+
+def test_a_judge_is_not_asked_about_what_is_no_text() -> None:
+    item = axion.DatasetItem(query="?", retrieved_content=[None], expected_output="a")  # type: ignore[list-item]
+    for metric in (axion.ContextualPrecision, axion.ContextualRecall, axion.ContextualRanking):
+        result = metric(judge=lambda item, text: True).score(item)
+        assert math.isnan(result.score)
+        assert "not a list of texts" in result.explanation
+
+
+@pytest.mark.parametrize("path", [None, 1.5, "a\0b", [], "\ud800"])
+def test_a_dataset_is_not_written_to_what_is_no_name(path: Any) -> None:
+    with pytest.raises(GoldrankError):
+        ce.Dataset([DATUM]).to_jsonl(path)
+
+
+def test_half_of_a_surrogate_pair_is_written_as_json_has_it(tmp_path: Path) -> None:
+    datum = {"retrieved_contexts": ["\ud800"], "ground_truth_contexts": ["a"]}
+    ce.Dataset([datum]).to_jsonl(tmp_path / "data.jsonl")
+    assert b'"\\ud800"' in (tmp_path / "data.jsonl").read_bytes()

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
 import io
+import random
 import re
 from collections import OrderedDict, UserDict
 from collections.abc import Callable
@@ -89,6 +91,15 @@ def test_packed_files_are_not_unpacked_beyond_the_limits(
     path.write_bytes(packed)
     with pytest.raises(InputError, match="unpacks to more than 250 times its size"):
         read(path)
+
+
+def test_a_bomb_is_found_by_what_was_read_so_far(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes after a bomb makes the file larger, and so made the whole ratio harmless."""
+    monkeypatch.setattr(sources, "FREE", 100_000)
+    path = tmp_path / "run.bz2"
+    path.write_bytes(bz2.compress(b"q Q0 d 1 1 t\n" * 800_000) + bz2.compress(random.Random(1).randbytes(500_000)))
+    with pytest.raises(InputError, match="unpacks to more than 250 times its size"):
+        goldrank.read_qrels(path)
 
 
 def test_streams_have_the_limits_too(monkeypatch: pytest.MonkeyPatch) -> None:

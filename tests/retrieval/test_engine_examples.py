@@ -21,6 +21,9 @@ from goldrank.retrieval.engine_run import EngineRun, run_engine
 pytest.importorskip("httpx")
 FOLDER = places.ROOT / "examples" / "engines"
 SECRET = "Key 0123456789abcdef"
+VARIABLES = (
+    *("ES_AUTH", "OPENSEARCH_AUTH", "TYPESENSE_KEY", "MEILI_AUTH", "QDRANT_KEY", "WEAVIATE_AUTH", "ALGOLIA_KEY"),
+)
 QUERIES = {"q1": {"text": 'red "shoes"', "vector": [0.5, 0.25]}}
 
 
@@ -132,7 +135,7 @@ DOCUMENTED = {
 
 def example(name: str, url: str) -> SearchEngine:
     """An example whose engine is at another address."""
-    engine = SearchEngine.load(FOLDER / f"{name}.toml")
+    engine = SearchEngine.load(FOLDER / f"{name}.toml", allow_env=VARIABLES)
     assert engine.request is not None
     path = urlsplit(engine.request.url).path
     return replace(engine, request=replace(engine.request, url=url + path))
@@ -140,15 +143,7 @@ def example(name: str, url: str) -> SearchEngine:
 
 @pytest.fixture(autouse=True)
 def secrets(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in (
-        "ES_AUTH",
-        "OPENSEARCH_AUTH",
-        "TYPESENSE_KEY",
-        "MEILI_AUTH",
-        "QDRANT_KEY",
-        "WEAVIATE_AUTH",
-        "ALGOLIA_KEY",
-    ):
+    for name in VARIABLES:
         monkeypatch.setenv(name, SECRET)
 
 

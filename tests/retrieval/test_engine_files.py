@@ -374,7 +374,8 @@ def test_a_secret_is_sent_and_kept_nowhere(
     out = tmp_path / "new.run"
     with serving(behave) as server:
         table = {"url": server.url + "/s?q={query}", "request": {"headers": {"Authorization": "env:ES_AUTH"}}}
-        found = run_engine({"q1": "a", "q2": "b"}, {**table, "limits": {"concurrency": 1}}, output=out)
+        engine = SearchEngine.from_table({**table, "limits": {"concurrency": 1}}, allow_env=["ES_AUTH"])
+        found = run_engine({"q1": "a", "q2": "b"}, engine, output=out)
     assert server.requests[0].headers["authorization"] == SECRET
     assert found.run.ranking("q1") == ["d-***"]
     assert "***" in found["q2"].what
@@ -393,14 +394,14 @@ def test_a_secret_does_not_follow_a_redirect_out_of_its_folder(monkeypatch: pyte
 
     with serving(behave) as server:
         table = {"url": server.url + "/api/s?q={query}", "request": {"headers": {"X-Key": "env:KEY"}}}
-        run_engine({"q1": "a"}, table)
+        run_engine({"q1": "a"}, SearchEngine.from_table(table, allow_env=["KEY"]))
     assert [request.headers.get("x-key") for request in server.requests] == ["abcdefgh", None]
 
 
 def test_a_secret_that_is_missing_is_named() -> None:
     table = {"url": URL, "request": {"headers": {"X-Key": "env:NO_SUCH_NAME_HERE"}}}
     with raises_code(OptionError, "no-secret"):
-        run_engine({"q1": "a"}, table)
+        run_engine({"q1": "a"}, SearchEngine.from_table(table, allow_env=["NO_SUCH_NAME_HERE"]))
 
 
 def test_secrets_do_not_show_themselves() -> None:
@@ -423,6 +424,37 @@ def test_what_is_sent_where_is_known_before_it_is_sent() -> None:
     engine = SearchEngine.from_table(table)
     assert (engine.sends, engine.host) == (("ES_AUTH",), "localhost:9200")
     assert SearchEngine.from_table({"kind": "python", "function": "a:b"}).sends == ()
+
+
+def test_a_variable_is_sent_only_if_people_name_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Else a file of somebody else could send any variable of the environment to a host of theirs."""
+    monkeypatch.setenv("CLOUD_KEY", "abcdefgh")
+    (tmp_path / "q.tsv").write_text("a\tb\n")
+    with serving(lambda request, number: ELASTIC) as server:
+        (tmp_path / "e.toml").write_text(
+            f'url = "{server.url}/?q={{query}}"\n[request]\nheaders = {{ X-Any = "env:CLOUD_KEY" }}\n'
+        )
+        words = ["run", str(tmp_path / "q.tsv"), "--engine", str(tmp_path / "e.toml"), "-o", str(tmp_path / "o.run")]
+        with raises_code(OptionError, "secret-not-allowed"):
+            run_engine({"a": "b"}, tmp_path / "e.toml")
+        assert command_line(words) == 2
+        shown = capsys.readouterr().err
+        assert "CLOUD_KEY" in shown
+        assert "--allow-env CLOUD_KEY" in shown
+        assert "abcdefgh" not in shown
+        assert command_line([*words, "--allow-env", "ES_AUTH"]) == 2
+        assert not server.requests, "nothing was sent"
+        assert command_line([*words, "--allow-env", "CLOUD_KEY"]) == 0
+    assert [request.headers["x-any"] for request in server.requests] == ["abcdefgh"]
+
+
+def test_a_file_cannot_allow_itself_variables() -> None:
+    with raises_code(InputError, "unknown-key"):
+        SearchEngine.from_table({"url": URL, "allow_env": ["HOME"]})
+    with raises_code(OptionError, "wrong-type"):
+        SearchEngine.from_table({"url": URL}, allow_env="HOME")
 
 
 def test_a_file_cannot_allow_itself_private_addresses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

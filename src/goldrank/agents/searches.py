@@ -7,6 +7,7 @@ import math
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from numbers import Real
@@ -361,7 +362,7 @@ def _asked(arguments: Any) -> str:
     if isinstance(arguments, str):
         try:
             parsed = json.loads(arguments)
-        except ValueError:
+        except (ValueError, RecursionError):
             return arguments
     if isinstance(parsed, Mapping):
         return str(parsed.get("query") or parsed.get("q") or "")
@@ -410,11 +411,15 @@ def _latency(record: Mapping[str, Any], position: str) -> float | None:
 def _number(value: Any, name: str, position: str) -> float | None:
     if value is None:
         return None
-    if isinstance(value, bool) or not isinstance(value, Real) or not 0 <= float(value) < math.inf:
+    number = math.nan
+    if isinstance(value, Real) and not isinstance(value, bool):
+        with suppress(OverflowError):  # an integer that no float holds
+            number = float(value)
+    if not 0 <= number < math.inf:
         raise InputError(
             f"{name} is {value!r:.60}", where=position, hint="It is a number from 0 on.", code="bad-number"
         )
-    return float(value)
+    return number
 
 
 def _document_id(doc: Any) -> Any:
@@ -429,7 +434,7 @@ def docids(output: Any) -> list[str]:
     if isinstance(output, str):
         try:
             output = json.loads(output)
-        except ValueError:
+        except (ValueError, RecursionError):
             return _DOCID.findall(output)
     if not isinstance(output, list):
         return []

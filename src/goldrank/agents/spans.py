@@ -10,20 +10,27 @@ from typing import Any
 from goldrank.base.errors import InputError
 
 KIND = "openinference.span.kind"
-_DOCUMENT = re.compile(r"retrieval\.documents\.(\d+)\.document\.(\w+)")
+_DOCUMENT = re.compile(r"retrieval\.documents\.([0-9]{1,9})\.document\.(\w+)")
 
 
 def as_questions(records: Sequence[Mapping[str, Any]], name: str) -> Sequence[Mapping[str, Any]]:
     """Records of questions; spans are put together by trace, all other records stay as they are."""
     if not records or not all(isinstance(record.get("attributes"), Mapping) for record in records):
         return records
-    spans = [(record, dict(_flat(record["attributes"]))) for record in records]
+    try:
+        spans = [(record, dict(_flat(record["attributes"]))) for record in records]
+    except RecursionError:
+        raise InputError("a span has attributes that are nested too deep", where=name) from None
     if not any(KIND in attributes for _, attributes in spans):
         return records
 
     traces: dict[str, dict[str, Any]] = {}
     for number, (record, attributes) in enumerate(sorted(spans, key=_start), 1):
-        trace = str((record.get("context") or {}).get("trace_id") or record.get("trace_id") or "")
+        context = record.get("context")
+        trace_id = record.get("trace_id")
+        if isinstance(context, Mapping):
+            trace_id = context.get("trace_id") or trace_id
+        trace = str(trace_id or "")
         if not trace:
             raise InputError(f"span {number} has no trace_id", where=name, hint="A trace is a question.")
         question = traces.setdefault(trace, {"id": trace, "searches": [], "tokens": None, "latency": None})

@@ -77,7 +77,7 @@ def columns_of(path: str) -> list[str]:
     if line.startswith("{"):
         try:
             record = json.loads(line)
-        except ValueError:
+        except (ValueError, RecursionError):
             return []
         return [str(name) for name in record]
 

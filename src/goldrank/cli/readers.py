@@ -80,7 +80,7 @@ def results_of_files(inputs: Sequence[str], measures: tuple[str, ...], reading: 
     reading_module = import_module(entry.module)
     try:
         results: list[Any] = reading_module.read(FileRequest(reader, files, measures))
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
+    except (LookupError, TypeError, AttributeError, ValueError, ArithmeticError, RecursionError) as error:
         if isinstance(error, GoldrankError):
             raise
         # Files of other programs may have any shape: what a reader stumbles over is in the file.

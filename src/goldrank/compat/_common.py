@@ -74,8 +74,18 @@ def sliced_values(name: str, k: int, placements: Placements, tool: Tool) -> np.n
     """`values` of Python's slice `ranking[:k]` of every ranking, for any k: the released codes cut in this way."""
     depth: int | np.ndarray = k
     if k < 0:
-        depth = np.maximum(placements.retrieved + k, 0)
-    return values(name, 1_000_000_000, placements.cut(depth), tool)  # a cut-off that no ranking reaches
+        depth = without_last(placements, -k)
+    return values(name, _PAST_THE_END, placements.cut(depth), tool)
+
+
+_PAST_THE_END = 1_000_000_000
+"""A cut-off that no ranking reaches."""
+
+
+def without_last(placements: Placements, count: int) -> np.ndarray:
+    """How many documents of each ranking are left if the last ones are dropped."""
+    left: np.ndarray = np.maximum(placements.retrieved - min(count, _PAST_THE_END), 0)
+    return left
 
 
 def mean(column: np.ndarray) -> float:
@@ -148,8 +158,13 @@ def column_of(rows: Iterable[Mapping[str, Value]], key: str, noun: str, hint: st
 
 
 def is_number(value: object) -> TypeGuard[float]:
-    """Whether something is a finite number, and not a bool."""
-    return isinstance(value, numbers.Real) and not isinstance(value, bool) and math.isfinite(float(value))
+    """Whether something is a finite number, and not a bool. An integer that no float holds is not one."""
+    if not isinstance(value, numbers.Real) or isinstance(value, bool):
+        return False
+    try:
+        return math.isfinite(float(value))
+    except OverflowError:
+        return False
 
 
 class _ObjectKey:

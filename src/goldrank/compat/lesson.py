@@ -19,14 +19,14 @@ import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import chain
-from numbers import Integral
+from numbers import Number
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from goldrank.base import ids
 from goldrank.base.errors import InputError
-from goldrank.compat._common import column_of, entries_of, is_whole, mean, positive, sliced_values, values
+from goldrank.compat._common import column_of, entries_of, is_list, is_whole, mean, positive, sliced_values, values
 from goldrank.conventions.seeds import LESSON
 from goldrank.data.placements import Placements, log2
 from goldrank.engine.lists import place_each
@@ -75,6 +75,7 @@ def relevant_from_grades(judgements: Grades, rel: float = 1) -> set[Hashable]:
     if not isinstance(judgements, Mapping):
         raise InputError(f"judgements are {judgements!r:.60}, not a dict from ids to grades")
     _check_grades([judgements])
+    _check_ids(judgements)
     if not _is_grade(rel):
         raise InputError(f"rel is {rel!r:.60}, not a finite number", code="bad-number")
     return {doc for doc, grade in judgements.items() if grade >= rel}
@@ -215,12 +216,19 @@ def dcg_table(retrieved_ids: Ids, relevance_scores: Grades, k: int) -> list[dict
 
 def format_dcg_table(table: Sequence[Mapping[str, Any]]) -> str:
     """A `dcg_table` in the layout of the document."""
+    hint = "Give what dcg_table returns."
+    rows = entries_of(table, "the table", hint)
+    positions, docs, grades = (column_of(rows, name, "row", hint) for name in ("position", "doc", "relevance"))
+    discounts, contributions = (column_of(rows, name, "row", hint) for name in ("discount", "contribution"))
+    for value in chain(discounts, contributions):
+        if not _is_grade(value):
+            raise InputError(f"the table has {value!r:.60} where a number should be", hint=hint, code="bad-number")
+
     lines = ["Position | Doc   | Relevance | Discount | Contribution", "-" * 55]
-    lines += [
-        f"    {row['position']}    | {row['doc']} |     {row['relevance']}     |  {row['discount']:.2f}   |"
-        f"    {row['contribution']:.2f}"
-        for row in table
-    ]
+    for position, doc, grade, discount, contribution in zip(
+        positions, docs, grades, discounts, contributions, strict=True
+    ):
+        lines.append(f"    {position}    | {doc} |     {grade}     |  {discount:.2f}   |    {contribution:.2f}")
     return "\n".join(lines)
 
 
@@ -508,18 +516,19 @@ def _is_grade(grade: Any) -> bool:
 
 
 def _check_kinds(rankings: Sequence[Ids], judgements: Sequence[Any]) -> None:
-    """Raise for integers on one side and text on the other, which are never equal."""
+    """Raise for ids whose types have nothing in common (integers and text, text and bytes): they are never equal."""
     ranked_kinds, judged_kinds = _kinds(rankings), _kinds(judgements)
-    if {*ranked_kinds, *judged_kinds} == {"int", "str"} and len(ranked_kinds) == len(judged_kinds) == 1:
-        message = f"ids of the rankings are {ranked_kinds.pop()}, judged ids are {judged_kinds.pop()}"
+    if ranked_kinds and judged_kinds and not ranked_kinds & judged_kinds:
+        ranked, judged = " and ".join(sorted(ranked_kinds)), " and ".join(sorted(judged_kinds))
+        message = f"ids of the rankings are {ranked}, judged ids are {judged}"
         raise InputError(message, hint="Give ids of one type.", code="different-id-types")
 
 
 def _kinds(lists: Iterable[Iterable[Hashable]]) -> set[str]:
-    """The types of ids by name: "int" and "str" also for their subclasses."""
+    """The types of ids by name: "str" also for its subclasses, "int" for all numbers, as 1.0 and 1 are equal."""
     kinds = set()
     for kind in set(map(type, chain.from_iterable(lists))):
-        if issubclass(kind, Integral):
+        if issubclass(kind, Number):
             kinds.add("int")
         elif issubclass(kind, str):
             kinds.add("str")
@@ -531,7 +540,7 @@ def _kinds(lists: Iterable[Iterable[Hashable]]) -> set[str]:
 def _pairs(queries_results: Sequence[tuple[Ids, Iterable[Hashable]]]) -> Placements:
     """Pairs of (retrieved, relevant), placed."""
     for number, pair in enumerate(queries_results):
-        if isinstance(pair, str | bytes | Mapping | Set) or not hasattr(pair, "__len__") or len(pair) != 2:
+        if not is_list(pair) or len(pair) != 2:
             hint = 'Give (retrieved, relevant): (["d1", "d2"], {"d1"}).'
             raise InputError(f"query {number} is {pair!r:.60}, not a pair", hint=hint)
 

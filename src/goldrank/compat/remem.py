@@ -50,6 +50,7 @@ from goldrank.compat._common import (
     positive,
     sliced_values,
     values,
+    without_last,
 )
 from goldrank.conventions.seeds import REMEM
 from goldrank.data.placements import Placements
@@ -428,8 +429,8 @@ class RetrievalNDCGAny(BaseMetric):
             return self._values_at("nDCG", chunks, k)
 
         # REMem's code slices the gains twice, and the sorted gains of the whole list once.
-        reached = _gained(chunks.cut(np.maximum(chunks.retrieved + 2 * k, 0)))
-        best = _gained(chunks.condensed.cut(np.maximum(chunks.retrieved + k, 0)))
+        reached = _gained(chunks.cut(without_last(chunks, -2 * k)))
+        best = _gained(chunks.condensed.cut(without_last(chunks, -k)))
         return ratio(reached, best)
 
 

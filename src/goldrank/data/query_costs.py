@@ -42,7 +42,10 @@ def about_query(record: Mapping[str, Any]) -> dict[str, Any]:
 def _number(value: Any) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number):
         return None
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer that no float holds
+        return None
     if 0 <= number < math.inf:
         return number
     return None

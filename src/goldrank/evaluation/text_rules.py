@@ -65,7 +65,8 @@ def token_counter(tokens: Callable[[str], Any] | None) -> Callable[[str], int]:
         returned = tokens_of(text)
         if isinstance(returned, int | np.integer) and not isinstance(returned, bool) and returned >= 0:
             return int(returned)
-        if isinstance(returned, Sized) and not isinstance(returned, str | bytes | Mapping):
+        is_scalar = isinstance(returned, np.ndarray) and not returned.ndim
+        if isinstance(returned, Sized) and not is_scalar and not isinstance(returned, str | bytes | Mapping):
             return len(returned)
         raise InputError(
             f"the function for tokens returned {returned!r:.60}, neither tokens nor their number",

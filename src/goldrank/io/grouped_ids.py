@@ -98,7 +98,7 @@ def _of_json(source: Path) -> Groups:
     opened = open_source(source)
     try:
         content = json.loads(opened.read(lines=True))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"is not JSON: {error}", where=opened.name, code="bad-json") from None
     if not isinstance(content, Mapping):
         raise InputError("is not groups by query", where=opened.name, hint=HINT)

@@ -10,7 +10,7 @@ import stat
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -215,10 +215,8 @@ class ByteSource:
                 total += len(data)
                 if self.compression and self.watch is not None:
                     self.watch(self._raw.tell())
-                if self.compression and total > FREE and total > MAX_RATIO * (self.size or total):
-                    problem = f"unpacks to more than {MAX_RATIO} times its size ({self.size:,} bytes)"
-                    hint = "Is this a text file of rankings? If so, unpack it yourself first."
-                    raise InputError(problem, where=self.name, hint=hint)
+                if self.compression and total > FREE:
+                    self._check_ratio(total)
 
                 if self.old_mac:
                     data = data.replace(b"\r", b"\n")
@@ -229,6 +227,16 @@ class ByteSource:
 
         if last:
             yield last
+
+    def _check_ratio(self, total: int) -> None:
+        """Raise if so many bytes came out of too few: what was read so far counts, so that a bomb is found early."""
+        stored = self.size or total
+        with suppress(OSError, AttributeError):  # what is no file may not know how far it was read
+            stored = min(stored, self._raw.tell())
+        if total > MAX_RATIO * stored:
+            problem = f"unpacks to more than {MAX_RATIO} times its size: {stored:,} bytes became {total:,}"
+            hint = "Is this a text file of rankings? If so, unpack it yourself first."
+            raise InputError(problem, where=self.name, hint=hint)
 
     def lines(self) -> Generator[tuple[int, bytes], None, None]:
         """Lines with their numbers, each a record that may be long; without their LF."""

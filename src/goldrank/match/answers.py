@@ -57,7 +57,10 @@ def as_number(answer: object, by: str, where: str, *, most: float = 1.0) -> floa
 
 def _understood(answer: object) -> float | None:
     if isinstance(answer, np.bool_ | numbers.Real):
-        value = float(answer)
+        try:
+            value = float(answer)
+        except OverflowError:  # an integer that no float holds
+            return None
         if math.isfinite(value):
             return value
         return None

@@ -128,11 +128,29 @@ class EngineLimits(Options):
             raise OptionError(message, code="bad-number")
 
 
+def _names(names: Sequence[str], option: str) -> tuple[str, ...]:
+    """Names that people allow; raise for one text, which would be its letters."""
+    if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+        raise OptionError(f"{option} is {shown(names, 60)}, not a list of names", code="wrong-type")
+    return tuple(names)
+
+
 def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 USUAL_LIMITS = EngineLimits()
+_PEOPLE_ALLOW = {
+    "allow_private": (
+        "private addresses",
+        "Name the host at the prompt, --allow-private HOST, or in Python: load(path, allow_private=[host]).",
+    ),
+    "allow_env": (
+        "variables of the environment",
+        "Name the variable at the prompt, --allow-env NAME, or in Python: load(path, allow_env=[name]).",
+    ),
+}
+"""What people allow an engine, never its file: what that is, and how they do it."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +190,8 @@ class SearchEngine:
     paths: AnswerPaths = BY_SHAPE
     allow_private: tuple[str, ...] = ()
     """Hosts that may be at private addresses. People name them, never the file: it may be somebody else's."""
+    allow_env: tuple[str, ...] = ()
+    """Variables of the environment that may be sent to it. People name them, too."""
     argv: tuple[str, ...] = ()
     function: str = ""
     folder: str = "."
@@ -221,7 +241,7 @@ class SearchEngine:
         return {name for template in templates for name in fields_in(template)} - {"query", "id", "k", "python"}
 
     @classmethod
-    def load(cls, path: Path, *, allow_private: Sequence[str] = ()) -> SearchEngine:
+    def load(cls, path: Path, *, allow_private: Sequence[str] = (), allow_env: Sequence[str] = ()) -> SearchEngine:
         """Read an engine file.
 
         Parameters
@@ -230,6 +250,8 @@ class SearchEngine:
             The file, in TOML.
         allow_private : list of str
             Hosts that may be at private addresses, such as "search.internal".
+        allow_env : list of str
+            Variables of the environment that may be sent to the engine, such as "ES_AUTH".
 
         Returns
         -------
@@ -256,7 +278,7 @@ class SearchEngine:
             raise InputError(f"is not TOML: {error}", where=name, code="not-toml") from None
 
         stem = os.path.basename(name).removesuffix(".toml")
-        return cls.from_table(table, name=stem, where=name, allow_private=allow_private)
+        return cls.from_table(table, name=stem, where=name, allow_private=allow_private, allow_env=allow_env)
 
     @classmethod
     def from_table(
@@ -266,6 +288,7 @@ class SearchEngine:
         name: str = "engine",
         where: str = "engine",
         allow_private: Sequence[str] = (),
+        allow_env: Sequence[str] = (),
     ) -> SearchEngine:
         """Make an engine from the keys of an engine file.
 
@@ -279,6 +302,8 @@ class SearchEngine:
             What to call the table in messages.
         allow_private : list of str
             Hosts that may be at private addresses, such as "search.internal".
+        allow_env : list of str
+            Variables of the environment that may be sent to the engine, such as "ES_AUTH".
 
         Returns
         -------
@@ -293,10 +318,10 @@ class SearchEngine:
         """
         if not isinstance(table, Mapping):
             raise InputError(f"is {shown(table, 60)}, not a table", where=where, code="wrong-type")
-        if "allow_private" in table:
-            hint = "Name the host at the prompt, --allow-private HOST, or in Python: load(path, allow_private=[host])."
-            message = "an engine file cannot allow itself private addresses"
-            raise InputError(message, where=where, hint=hint, code="unknown-key")
+        for key, (forbidden, hint) in _PEOPLE_ALLOW.items():
+            if key in table:
+                message = f"an engine file cannot allow itself {forbidden}"
+                raise InputError(message, where=where, hint=hint, code="unknown-key")
         _check_keys(table, _TOP, where)
         if table.get("format", FORMAT) != FORMAT:
             message = f"format is {shown(table['format'], 40)}; this version reads {FORMAT}"
@@ -321,7 +346,8 @@ class SearchEngine:
             limits=_limits(_table(table, "limits", where), where),
             request=request,
             paths=_paths(_table(table, "response", where), kind, where),
-            allow_private=tuple(allow_private),
+            allow_private=_names(allow_private, "allow_private"),
+            allow_env=_names(allow_env, "allow_env"),
             argv=tuple(_texts(table.get("argv", []), "argv", where)),
             function=_function(table.get("function", ""), where),
             folder=os.path.dirname(os.path.abspath(where)),

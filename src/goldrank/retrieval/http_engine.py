@@ -90,6 +90,9 @@ class HttpEngine:
         variables = {
             name: variable_of(value, engine.name) for name, value in self._request.headers.items() if is_secret(value)
         }
+        for variable in variables.values():
+            if variable not in engine.allow_env:
+                raise _not_allowed(engine, variable)
         self._secret_headers = {name: value_of(variable, engine.name) for name, variable in variables.items()}
         self._plain_headers = {
             name: value for name, value in self._request.headers.items() if name not in self._secret_headers
@@ -254,6 +257,15 @@ def _trusted() -> ssl.SSLContext | bool:
 
 
 _PORTS = {"http": 80, "https": 443}
+
+
+def _not_allowed(engine: SearchEngine, variable: str) -> OptionError:
+    """A file of somebody else could name any variable, and send it to a host of theirs."""
+    return OptionError(
+        f"{engine.name} would send {variable} of the environment to {engine.host}, which was not allowed",
+        hint=f"If that is meant: --allow-env {variable}, in Python SearchEngine.load(file, allow_env=['{variable}']).",
+        code="secret-not-allowed",
+    )
 
 
 def _content(request: HttpRequest, values: Mapping[str, Any]) -> tuple[bytes | None, str]:

@@ -23,6 +23,14 @@ allow_private_option = option(
     help="Let engines be at a private address; this machine is always allowed. May be repeated.",
 )
 
+allow_env_option = option(
+    "--allow-env",
+    "variables",
+    multiple=True,
+    metavar="NAME",
+    help="Let engines be sent this variable of the environment, if a file names it. May be repeated.",
+)
+
 
 @declared(usual="--engine -o -k --max-failures --allow-commands --quiet")
 @click.argument("queries", type=FILE)
@@ -33,6 +41,7 @@ allow_private_option = option(
         help="Exit with 0 if at most this share of the queries failed.")  # fmt: skip
 @allow_commands_option
 @allow_private_option
+@allow_env_option
 @option("--restart", is_flag=True, help="Forget what was answered before the last stop.")
 @export_options
 def command(
@@ -58,7 +67,10 @@ def command(
         raise click.UsageError("two engines cannot write the same output")
     most = _share(max_failures)
 
-    search_engines = [SearchEngine.load(engine, allow_private=options["private_hosts"]) for engine in engines]
+    search_engines = [
+        SearchEngine.load(engine, allow_private=options["private_hosts"], allow_env=options["variables"])
+        for engine in engines
+    ]
     for engine in search_engines:
         if engine.sends:
             output.say(f"{engine.name} sends {', '.join(engine.sends)} of the environment to {engine.host}.")

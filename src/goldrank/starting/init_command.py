@@ -12,7 +12,7 @@ from goldrank.cli.commands import command as declared
 from goldrank.cli.commands import option
 from goldrank.cli.options import FILE, measures_option, one_measure, queries_option
 from goldrank.cli.output import Output, notes_options
-from goldrank.retrieval.run_command import allow_commands_option, allow_private_option
+from goldrank.retrieval.run_command import allow_commands_option, allow_env_option, allow_private_option
 
 if TYPE_CHECKING:
     from goldrank.starting.project import Project
@@ -34,6 +34,7 @@ FOLDER = "."
 @measures_option
 @allow_commands_option
 @allow_private_option
+@allow_env_option
 @notes_options
 def command(
     queries: str | None,
@@ -42,6 +43,7 @@ def command(
     measures: tuple[str, ...],
     allow_commands: bool,
     private_hosts: tuple[str, ...],
+    variables: tuple[str, ...],
     output: Output,
 ) -> None:
     """Begin a gate: write rules.toml, an engine file, a workflow for CI and a first baseline into this folder.
@@ -63,7 +65,8 @@ def command(
     from_options = (queries, judgement_file, source, one_measure(measures))
     answers = [_answer(text, question) for text, question in zip(from_options, questions, strict=True)]
     project = Project(FOLDER, *answers)
-    outcomes = list(project.write(allow_commands=allow_commands, allow_private=private_hosts))
+    written = project.write(allow_commands=allow_commands, allow_private=private_hosts, allow_env=variables)
+    outcomes = list(written)
     rows = [[outcome.path, outcome.happened, outcome.why] for outcome in outcomes]
     parts: list[Part] = [Table(Head.texts("file", "", "why"), rows)]
     parts += map(Sentence, _following(project, outcomes[-1].happened))

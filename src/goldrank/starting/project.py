@@ -95,7 +95,9 @@ class Project:
         elif self.engine:
             SearchEngine.load(os.path.join(self.folder, self.engine))
 
-    def write(self, *, allow_commands: bool, allow_private: Sequence[str] = ()) -> Iterator[Outcome]:
+    def write(
+        self, *, allow_commands: bool, allow_private: Sequence[str] = (), allow_env: Sequence[str] = ()
+    ) -> Iterator[Outcome]:
         """Write each file that is not there; the baseline needs judgements, and an engine that answers."""
         self.check()
         yield self._put(RULES, rules_text(self.measure))
@@ -103,8 +105,9 @@ class Project:
             yield self._put(ENGINE, engine_text(self.source))
         flags = ["--allow-commands"] * allow_commands
         flags += [f"--allow-private {quote(host)}" for host in allow_private]
+        flags += [f"--allow-env {quote(variable)}" for variable in allow_env]
         yield self._put(WORKFLOW, self._workflow(flags))
-        yield self._baseline(allow_commands, allow_private)
+        yield self._baseline(allow_commands, allow_private, allow_env)
 
     def _put(self, name: str, text: str) -> Outcome:
         path = os.path.join(self.folder, name)
@@ -121,7 +124,7 @@ class Project:
         template = (resources.files("goldrank.starting") / "workflow.yml").read_text("utf-8")
         return template.replace("@MAKE@", make).replace("@GATE@", self.gate_command)
 
-    def _baseline(self, allow_commands: bool, allow_private: Sequence[str]) -> Outcome:
+    def _baseline(self, allow_commands: bool, allow_private: Sequence[str], allow_env: Sequence[str]) -> Outcome:
         path = os.path.join(self.folder, BASELINE)
         if os.path.lexists(path):
             return Outcome(BASELINE, "kept", "it was there")
@@ -129,19 +132,20 @@ class Project:
             return Outcome(BASELINE, "not made", "there are no judgements yet")
 
         try:
-            self._ask(allow_commands, allow_private)
+            self._ask(allow_commands, allow_private, allow_env)
         except (RetrievalError, OptionError) as error:
             return Outcome(BASELINE, "not made", f"the engine gave no run: {error.what}")
         self._freeze(path)
         return Outcome(BASELINE, "written")
 
-    def _ask(self, allow_commands: bool, allow_private: Sequence[str]) -> None:
+    def _ask(self, allow_commands: bool, allow_private: Sequence[str], allow_env: Sequence[str]) -> None:
         """Make the run, if it is not there."""
         from goldrank.retrieval.engine_run import run_engine
 
         run = os.path.join(self.folder, self.run)
         if not os.path.lexists(run):
-            engine = SearchEngine.load(os.path.join(self.folder, self.engine), allow_private=allow_private)
+            path = os.path.join(self.folder, self.engine)
+            engine = SearchEngine.load(path, allow_private=allow_private, allow_env=allow_env)
             run_engine(os.path.join(self.folder, self.queries), engine, output=run, allow_commands=allow_commands)
 
     def _freeze(self, path: str) -> None:

@@ -160,7 +160,7 @@ def task_scores(folder: Path) -> dict[str, dict[str, float]]:
 def _task_result(path: Path) -> Mapping[str, Any] | None:
     try:
         content = json.loads(path.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return None
     if isinstance(content, Mapping) and "task_name" in content and isinstance(content.get("scores"), Mapping):
         return content

@@ -121,7 +121,7 @@ def _predictions(path: str) -> Results:
     source = open_source(path)
     try:
         content = json.loads(source.read(lines=True))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise InputError(f"is not JSON: {error}", where=source.name, code="bad-json") from None
     if not isinstance(content, Mapping):
         raise InputError("is not an object by subset, split and query", where=source.name, code="other-benchmark")

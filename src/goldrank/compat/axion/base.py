@@ -129,13 +129,17 @@ def _entries(
 def _is_id(value: object) -> bool:
     """Whether a value can be an id: text, a whole number, or an object that stands for one, such as a UUID.
 
-    >>> _is_id("doc1"), _is_id(1), _is_id(None), _is_id(1.5), _is_id({})
-    (True, True, False, False, False)
+    The text of bytes is not theirs ("b'doc1'"), and that of a function or a bare object is its address.
+
+    >>> _is_id("doc1"), _is_id(1), _is_id(None), _is_id(1.5), _is_id({}), _is_id(b"doc1"), _is_id(print)
+    (True, True, False, False, False, False, False)
     """
-    if isinstance(value, str | bytes):
+    if isinstance(value, str):
         return not ids.is_missing(value)
     if isinstance(value, bool | Number | Collection):
         return isinstance(value, Integral) and not isinstance(value, bool)
+    if callable(value) or isinstance(value, Iterator) or str(value) == object.__repr__(value):
+        return False
     return not ids.is_missing(value)
 
 
@@ -148,7 +152,7 @@ def _grade(entry: Mapping[str, Any], where: str, as_released: bool) -> float:
         if as_released:
             rule = "items must be dicts with an 'id' key"
         raise BadItemError(f"{FAILED}`expected_reference` {rule}. Error: {error}{where}") from None
-    except ValueError as error:
+    except (ValueError, OverflowError) as error:  # the latter for an integer that no float holds
         raise BadItemError(f"{ERROR}{error}{where}") from None
 
     if not hasattr(relevance, "__float__") and not as_released:  # Axion's code reads text of digits

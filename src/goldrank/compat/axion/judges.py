@@ -241,6 +241,7 @@ class ContextualRecall(JudgedMetric):
         return item.query or "", "\n\n".join(super()._texts(item)), text
 
     def _texts(self, item: DatasetItem) -> list[str]:
+        super()._texts(item)  # raises if the judge would look for sentences in what is no text
         (text,) = self._checked(item, "expected_output")[:1]
         texts = sentences(text)
         if not texts:

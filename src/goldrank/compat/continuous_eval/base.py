@@ -234,7 +234,7 @@ class Metric:
                 raise InputError(f"result {i} is {result!r:.60}, not a dict", code="wrong-type")
             for key, value in result.items():
                 if isinstance(value, numbers.Real):
-                    columns.setdefault(key, []).append(float(value))
+                    columns.setdefault(key, []).append(_as_float(value, f"{key} of result {i}"))
         return {key: mean(np.array(column)) for key, column in columns.items()}
 
     @property
@@ -255,6 +255,13 @@ class Metric:
     def asdict(self) -> dict[str, str]:
         """The metric by its class."""
         return {"__class__": self.name, "name": self.name}
+
+
+def _as_float(value: numbers.Real, noun: str) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        raise InputError(f"{noun} is an integer that no float holds", code="bad-number") from None
 
 
 _FOR_ALL = "Others have it: give it for all, or for none."

@@ -8,9 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, overload
 
-from goldrank.base.errors import GoldrankError, InputError, Position
+from goldrank.base.errors import InputError, Position
 from goldrank.base.notes import Note, from_counts
 from goldrank.base.packages import needed
+from goldrank.base.writing import write_whole
 from goldrank.compat._common import entries_of, rows_of
 from goldrank.compat.continuous_eval.base import ANSWERS, QUESTION, RELEVANCE, RETRIEVED, TRUTHS, Datum, Input, lacking
 
@@ -188,8 +189,4 @@ def write_jsonl(rows: Iterable[Mapping[str, Any]], path: str | Path, noun: str, 
             lines.append(json.dumps(dict(row), ensure_ascii=ascii_only) + "\n")
         except (TypeError, ValueError) as error:
             raise InputError(f"{noun} {i} cannot be written as JSON: {error}") from None
-    try:
-        Path(path).write_text("".join(lines), encoding="utf-8")
-    except OSError as error:
-        reason = f"cannot be written: {error.strerror}"
-        raise GoldrankError(reason, where=str(path), code="cannot-write") from None
+    write_whole(path, "".join(lines).encode("utf-8", "backslashreplace"))  # half a surrogate pair is \ud800 in JSON

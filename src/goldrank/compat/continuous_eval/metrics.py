@@ -276,7 +276,7 @@ class TokenCount(Metric):
 
     def __init__(self, encoder_name: str | Callable[[str], Sized | int] = "approx") -> None:
         self._count: Callable[[str], int]
-        if encoder_name == "approx":
+        if isinstance(encoder_name, str) and encoder_name == "approx":
             self._count = approximate_tokens
         elif isinstance(encoder_name, str):
             self._count = _encoder(encoder_name)

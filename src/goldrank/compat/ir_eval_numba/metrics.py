@@ -206,7 +206,7 @@ def _arrays(lists: Sequence[Array], noun: str) -> Sequence[np.ndarray]:
             arrays.append(np.asarray(array))
         except ValueError as error:
             raise InputError(f"{noun} of query {number} is not an array of ids: {error}") from None
-        if not arrays[-1].ndim:
+        if arrays[-1].ndim != 1:
             message = f"{noun} of query {number} is {array!r:.60}, not an array of ids"
-            raise InputError(message, hint="Give an array or a list.")
+            raise InputError(message, hint="Give an array or a list.", code="wrong-type")
     return arrays

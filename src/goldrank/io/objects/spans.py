@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from goldrank.base.errors import InputError
 from goldrank.io import aliases
 from goldrank.io.questions.text_values import from_cell
 
@@ -29,9 +30,11 @@ def as_records(values: Sequence[Any], lines: Sequence[int] | None) -> tuple[Sequ
     record_lines: list[int] = []
     for number, value in enumerate(values):
         for span in _spans(value):
-            record = with_span(span)
-            if "retrieved" not in record and _is_span(span):
-                continue
+            record = span  # what is no object is refused where records are read, with its place
+            if isinstance(span, Mapping):
+                record = with_span(span)
+                if "retrieved" not in record and _is_span(span):
+                    continue
             records.append(record)
             if lines is not None:
                 record_lines.append(lines[number])
@@ -42,7 +45,10 @@ def as_records(values: Sequence[Any], lines: Sequence[int] | None) -> tuple[Sequ
 
 def with_span(record: Mapping[str, Any]) -> Mapping[str, Any]:
     """A span with its documents as `retrieved` and what was asked as `question`; other records unchanged."""
-    fields = {**_attributes(record), **record}
+    try:
+        fields = {**_attributes(record), **record}
+    except RecursionError:
+        raise InputError("a span has attributes that are nested too deep") from None
     documents = fields.get(aliases.SPAN_DOCUMENTS)
     if isinstance(documents, str):
         documents = from_cell(documents, aliases.SPAN_DOCUMENTS, Counter())
@@ -92,8 +98,7 @@ def _attributes(record: Mapping[str, Any]) -> dict[str, Any]:
         return dict(attributes)
     if not isinstance(attributes, list):
         return {}
-    pairs = [entry for entry in attributes if isinstance(entry, Mapping) and isinstance(entry.get("key"), str)]
-    return {entry["key"]: _plain(entry.get("value")) for entry in pairs}
+    return _by_key(attributes)
 
 
 def _plain(value: Any) -> Any:
@@ -102,12 +107,26 @@ def _plain(value: Any) -> Any:
         return value
     for name, kind in _NUMBERS.items():
         if name in value:
-            return kind(value[name])
+            return _converted(value[name], kind)
     if "arrayValue" in value:
         return [_plain(entry) for entry in _listed(value["arrayValue"], ("values",))]
     if "kvlistValue" in value:
-        return {entry["key"]: _plain(entry.get("value")) for entry in _listed(value["kvlistValue"], ("values",))}
+        return _by_key(_listed(value["kvlistValue"], ("values",)))
     return None
+
+
+def _by_key(entries: Sequence[Any]) -> dict[str, Any]:
+    """Plain values by their keys; what has no key is left out, as nothing can name it."""
+    pairs = [entry for entry in entries if isinstance(entry, Mapping) and isinstance(entry.get("key"), str)]
+    return {entry["key"]: _plain(entry.get("value")) for entry in pairs}
+
+
+def _converted(value: Any, kind: Callable[[Any], Any]) -> Any:
+    """A value by its type, or as it is, if it is not of that type: who reads it says so."""
+    try:
+        return kind(value)
+    except (TypeError, ValueError, OverflowError):
+        return value
 
 
 def _flattened(fields: Mapping[Any, Any]) -> list[dict[str, Any]] | None:
@@ -116,19 +135,20 @@ def _flattened(fields: Mapping[Any, Any]) -> list[dict[str, Any]] | None:
     if isinstance(whole, str):
         try:
             whole = json.loads(whole)
-        except ValueError:
+        except (ValueError, RecursionError):
             whole = None
     if isinstance(whole, list):
         return [_document(entry) for entry in whole if isinstance(entry, Mapping)]
 
-    by_number: dict[int, dict[str, Any]] = {}
+    by_number: dict[str, dict[str, Any]] = {}
     for key, value in fields.items():
         if not isinstance(key, str):
             continue
         matched = aliases.SPAN_DOCUMENT.fullmatch(key)
         if matched:
-            by_number.setdefault(int(matched[1]), {})[matched[2]] = value
-    return [by_number[number] for number in sorted(by_number)] or None
+            by_number.setdefault(matched[1].lstrip("0"), {})[matched[2]] = value
+    in_order = sorted(by_number, key=lambda digits: (len(digits), digits))  # numbers may have any number of digits
+    return [by_number[digits] for digits in in_order] or None
 
 
 def _document(entry: Mapping[str, Any]) -> dict[str, Any]:
