@@ -50,6 +50,7 @@ from goldrank import (
 )
 from goldrank.comparison.leaderboard import leaderboard
 from goldrank.rag.coverage_curves import curves_of_sweep
+from goldrank.suites.mteb import MtebScores
 from goldrank.report.one_system import IntervalTables
 from goldrank.report.scores import ScoreTables
 
@@ -150,6 +151,7 @@ ELSEWHERE = {
     goldrank.CollectionComparison,
     goldrank.EngineRun,
     goldrank.MemoryScores,
+    MtebScores,
     goldrank.ScoreTail,
     goldrank.SearchScores,
     goldrank.Stages,

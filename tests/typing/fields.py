@@ -166,7 +166,9 @@ def of_baseline(baseline: gr.Baseline) -> None:
 
 
 def of_rule(rule: gr.Rule) -> None:
-    assert_type(rule.kind, Literal["floor", "ceiling", "drop", "unjudged", "missing", "overlap", "latency"])
+    assert_type(
+        rule.kind, Literal["floor", "ceiling", "drop", "unjudged", "missing", "overlap", "latency", "tokens", "cost"]
+    )
     assert_type(rule.limit, float)
     assert_type(rule.measure, str | None)
 

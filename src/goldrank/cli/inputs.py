@@ -256,6 +256,7 @@ def holds_texts(text: str) -> bool:
     """Whether FILE or NAME=FILE begins with a JSON record that has texts of a question, and no ids."""
     import json
 
+    from goldrank.io import aliases
     from goldrank.io.columns import Columns
     from goldrank.io.objects.id_lists import IdLists, texts_error
 
@@ -266,7 +267,9 @@ def holds_texts(text: str) -> bool:
         return False
     if not isinstance(record, dict) or IdLists("run", Columns()).is_record(record):
         return False
-    return texts_error(record, text) is not None
+    names = set(map(aliases.normal, record))
+    is_readable = any(not names.isdisjoint(group) for group in aliases.ITEM_FIELDS["retrieved"])
+    return is_readable and texts_error(record, text) is not None
 
 
 def load_saved(texts: Sequence[str]) -> list[Scores]:

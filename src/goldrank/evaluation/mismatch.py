@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -14,7 +15,7 @@ from goldrank.base.errors import InputError, MismatchError
 from goldrank.data.blocks import BlockSource
 from goldrank.data.placements import Placements
 from goldrank.data.qrels import Qrels
-from goldrank.data.run import Run, TaggedRuns
+from goldrank.data.run import Run
 from goldrank.engine.counts import RunCounts
 
 _TESTS: tuple[tuple[str, Callable[[str], str]], ...] = (
@@ -29,6 +30,8 @@ _DECIMALS = (
 )
 _ADDED_AT_LEAST = 2
 """Fewest ids that must have the same addition: one id may begin another by chance."""
+PIECES = 8
+"""Pieces of a file that are read to see whether it holds several runs."""
 _SEPARATORS = ("#", "::", ":", "@", "|", "/", "_", "-", ".")
 """Separators between a document and the number of its chunk."""
 _PART = re.compile(r"[A-Za-z]{0,10}[ _-]?[0-9]+(?:[-:_.][0-9]+)*")
@@ -58,12 +61,27 @@ def explain_id_mismatch(name: str, retrieved: list[str], expected: list[str]) ->
 def explain_repeats(error: InputError, run: Run) -> InputError:
     """The error for a document that a ranking has twice; if its file holds several runs, the hint says so."""
     if error.code == "duplicate-document" and isinstance(run.source, BlockSource):
-        tags = TaggedRuns(run.source, name=run.name).tags
+        tags = _first_tags(run.source)
         if len(tags) > 1:
             error.hint = (
                 f"The file holds several runs, with the tags {ids.samples(tags)}: read_runs(source) reads them."
             )
     return error
+
+
+def _first_tags(source: BlockSource) -> Sequence[str]:
+    """The tags of the first pieces of a file; nothing where it cannot be read."""
+    tags: dict[bytes, None] = {}
+    try:
+        for piece in islice(source.pieces(), PIECES):
+            in_piece = piece().tags
+            if in_piece is not None:
+                tags.update(dict.fromkeys(in_piece.names(in_piece.starts()[:-1])))
+            if len(tags) > 1:
+                break
+    except InputError:
+        return ()
+    return ids.decode_all(tags)
 
 
 def _error(noun: str, run: str, run_ids: list[str], judged_ids: list[str], *, code: str) -> MismatchError:
