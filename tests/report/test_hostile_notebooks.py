@@ -50,9 +50,9 @@ from goldrank import (
 )
 from goldrank.comparison.leaderboard import leaderboard
 from goldrank.rag.coverage_curves import curves_of_sweep
-from goldrank.suites.mteb import MtebScores
 from goldrank.report.one_system import IntervalTables
 from goldrank.report.scores import ScoreTables
+from goldrank.suites.mteb import MtebScores
 
 pytestmark = pytest.mark.slow
 
