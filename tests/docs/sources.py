@@ -81,7 +81,7 @@ SEARCHES = {"id": "q1", "expected": ["d1", "d3"], "searches": [{"query": "x", "r
 
 FILES: dict[str, str] = {
     "chunks.run": "q1 Q0 d2#0 1 2.0 t\nq1 Q0 d1#4 2 1.0 t\n",
-    "groups.txt": "q1 0 d1 1 g1\nq1 0 d3 1 g1\n",
+    "groups.txt": "q1 0 d1 1 g1\nq1 0 d3 1 g1\nq1 0 d9 1 g2\n",
     "autorag.json": json.dumps([{"qid": "q1", "retrieval_gt": [["d1", "d3"]], "retrieved_ids": ["d2", "d1"]}]),
     "longmemeval.jsonl": "\n".join(map(json.dumps, LONGMEMEVAL)),
     "locomo.json": json.dumps(LOCOMO),

@@ -277,7 +277,7 @@ def test_the_copy_button_copies_commands_only(built: Path, browser: Any) -> None
     page = browser.new_page()
     for name, command in (
         ("cookbook", "goldrank eval demo/household.qrels demo/bm25.run"),
-        ("index", "goldrank choose rag"),
+        ("index", "goldrank demo"),
         ("users/training", "goldrank.evaluate_arrays(grades, scores,"),
     ):
         page.goto((built / f"{name}.html").as_uri())
