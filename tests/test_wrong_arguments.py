@@ -26,6 +26,7 @@ WRONG = [
 
 SOUND = {
     "evaluate": (QRELS, RUN, ["AP"]),
+    "Evaluator": (QRELS, ["AP"]),
     "evaluate_arrays": ([[1, 0]], [[0.5, 0.25]], ["AP"]),
     "evaluate_texts": (TEXTS, ["RR"]),
     "abstention_curve": (

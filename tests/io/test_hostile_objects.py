@@ -285,7 +285,7 @@ def test_frames_with_integers_on_one_side(kind: Any) -> None:
         ("score", ["1.0", "3,5"], "decimal comma"),
         ("doc_id", ["d1", None], "row 2: the doc id is missing"),
         ("doc_id", ["d1", ""], "row 2: the doc id is empty"),
-        ("doc_id", [1.0, 2.0], "doc ids are of type"),
+        ("doc_id", [1.0, 2.0], "document ids of the run are int"),
         ("doc_id", [[1], [2]], "doc ids are of type"),
         ("query_id", [None, None], "row 1: the query id is missing"),
         ("doc_id", ["d1", "d1"], "row 2: document 'd1' is in this ranking twice, first at run: row 1"),

@@ -173,7 +173,7 @@ def test_what_is_an_id(value: Any) -> None:
     assert not ids.is_missing(value)
 
 
-@pytest.mark.parametrize("wrong", [1.5, np.float32(2), True, ("a",), ["a"], {"a": 1}, frozenset("a")])
+@pytest.mark.parametrize("wrong", [1.5, np.float32(2.5), True, ("a",), ["a"], {"a": 1}, frozenset("a")])
 def test_hits_have_ids_and_not_any_value(wrong: Any) -> None:
     """Each of them was the id that str() makes of it."""
     with pytest.raises(GoldrankError):

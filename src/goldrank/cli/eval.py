@@ -48,7 +48,6 @@ from goldrank.data.runs import Runs
 from goldrank.data.scores import Scores, ScoresByRun
 from goldrank.data.showing import Result
 from goldrank.io.contract import BAD_RECORD, SEVERAL_SYSTEMS, by_system, check_strictly, records_of
-from goldrank.io.objects.id_lists import TEXTS_NOT_IDS
 from goldrank.report.scores import ScoreTables, Signed
 from goldrank.report.show import render
 
@@ -314,6 +313,8 @@ def _retrieved(source: Any, reading: ReadingOptions) -> Run:
         reading.columns.check_used()
         len(run)  # of some formats nothing was read so far
     except InputError as error:
+        from goldrank.io.objects.id_lists import TEXTS_NOT_IDS
+
         if error.code in (BAD_RECORD, SEVERAL_SYSTEMS, TEXTS_NOT_IDS):
             raise
         problem = error.what

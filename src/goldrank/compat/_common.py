@@ -54,7 +54,7 @@ def values(name: str, k: int | None, placements: Placements, tool: Tool, **more:
 
 @lru_cache(4096)
 def short_value(name: str, k: int, relevant: int, tool: Tool) -> Callable[[Sequence[int]], float]:
-    """`values` of one ranking, from the ranks of its relevant documents: for a query with so many of them, of grade 1.
+    """`values` of one ranking, from the ranks of its relevant documents, all of grade 1; `relevant` are all there are.
 
     The measure must have a `short_kernel`.
     """

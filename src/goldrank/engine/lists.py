@@ -134,7 +134,7 @@ def _is_plain(ids: object) -> TypeGuard[np.ndarray]:
 
 
 def of_one_query(relevant: int) -> Placements:
-    """The judgements of a query with so many relevant documents, and nothing returned."""
+    """The judgements of a query with a number of relevant documents, and nothing returned."""
     nothing = _zeros(0)
     return _of_one_query(0, nothing, np.arange(relevant))
 

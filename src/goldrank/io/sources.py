@@ -229,7 +229,7 @@ class ByteSource:
             yield last
 
     def _check_ratio(self, total: int) -> None:
-        """Raise if so many bytes came out of too few: what was read so far counts, so that a bomb is found early."""
+        """Raise if too many bytes came out of too few: what was read so far counts, so that a bomb is found early."""
         stored = self.size or total
         with suppress(OSError, AttributeError):  # what is no file may not know how far it was read
             stored = min(stored, self._raw.tell())
